@@ -1,10 +1,11 @@
 /*
 ** registry.c - which engines there are, and which environments this process has open.
 **
-** Invariant: a file is open at most once per process. LMDB (and any engine that uses POSIX record locks) loses its
-** locks when a second copy of the same file is closed, and another process then overwrites live snapshots; so
-** environments are keyed by (device, inode), shared and counted, and everything that opens or closes one does so
-** under one mutex, which fork handlers hold across fork so that a child finds it free.
+** LMDB, and any engine with POSIX record locks, loses its locks when a second copy of the same file is closed. Another
+** process then overwrites live snapshots. So environments are keyed by (device, inode), shared and counted. One mutex
+** guards every opening and closing. Fork handlers hold it across fork, so that a child finds it free.
+**
+** Invariant: a file is open at most once per process.
 */
 #define _GNU_SOURCE
 #include <errno.h>

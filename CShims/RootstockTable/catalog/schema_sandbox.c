@@ -1,13 +1,16 @@
 /*
-** schema_sandbox.c - the text of a store's catalog is the work of whoever wrote the file.
+** schema_sandbox.c - checks the texts of a store's catalog, whose author is whoever wrote the file.
 **
-** It is parsed by running it on the schema database, so it must be what the catalog says it is and nothing more: one
-** statement, a CREATE of a table, index, view or trigger in schema main, made under an authorizer that lets SQLite
-** write its own schema and do nothing else (no ATTACH, no PRAGMA, no SELECT that could run for ever); and what SQLite
-** then lists must be the same text again, so that nothing (a schema's name, TEMP, a second statement) was swallowed on
-** the way (rst_schema_sandbox_check, once all are made). Bodies of triggers and DEFAULT expressions reach the
-** connection as statements of ours, which SQLite trusts as it trusts the application: they are judged here by SQLite's
-** rule for schemas. Invariant: no text of a catalog runs that has not passed one of these.
+** A text is parsed by running it on the schema database. So it must be what the catalog says:
+**   - one statement, a CREATE of a table, index, view or trigger in schema main
+**   - run under an authorizer that lets SQLite write its own schema and nothing else: no ATTACH, no PRAGMA, no SELECT
+**     that could run for ever
+**   - the same text again in what SQLite then lists (rst_schema_sandbox_check, once all are made), so that nothing was
+**     swallowed: a schema's name, TEMP, a second statement
+** Bodies of triggers and DEFAULT expressions reach the connection as statements of ours, which SQLite trusts as it
+** trusts the application. They are judged here by SQLite's rule for schemas.
+**
+** Invariant: no text of a catalog runs that has not passed one of these.
 */
 #include "catalog/catalog.h"
 #include "catalog/schema_sandbox.h"

@@ -1,12 +1,13 @@
 /*
 ** allocation.h - no failed allocation goes unnoticed.
 **
-** Many small functions here answer with a name, a text or a table, and null means "none" to their callers. Out of
-** memory must not be taken for that: a table that is not found, a trigger that is not loaded, would mean wrong rows. So
-** every allocation of the table layer goes through these functions, which note a failure for the calling thread, and
-** every call from outside (the front door, the module's methods, the SQL functions) is a watched call, which ends with
-** SQLITE_NOMEM if one was noted, whatever else it came to. Invariant: a watched call that returns SQLITE_OK missed no
-** allocation.
+** Many small functions here return a name, a text or a table, and null means "none" to their callers. Out of memory
+** must not be taken for that: a table that is not found, or a trigger that is not loaded, would mean wrong rows. So
+** every allocation of the table layer goes through these functions, which note a failure for the calling thread. Every
+** call from outside (the front door, the module's methods, the SQL functions) is a watched call. It ends with
+** SQLITE_NOMEM if a failure was noted, whatever its own result.
+**
+** Invariant: a watched call that returns SQLITE_OK missed no allocation.
 */
 #ifndef ROOTSTOCK_ALLOCATION_H
 #define ROOTSTOCK_ALLOCATION_H

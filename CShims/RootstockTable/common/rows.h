@@ -1,12 +1,18 @@
 /*
 ** rows.h - values <-> row bytes: a column is reached without walking the others.
 **
-** Layout: 1 byte: bits 7-6 the width w of an end offset (0: 1 byte, 1: 2, 2: 4), bit 5 `compact` (a flag for the
-** caller: the key's columns are left out), bits 4-0 the number n of columns if below 31, else 31 and then n as 2 bytes
-** little-endian; then n type bytes (ROW_...); then n end offsets of w bytes little-endian, counted from the start of
-** the body; then the body, whose length is the last end offset. Integers stand in the fewest bytes (0 for 0, 1 2 3 4 6
-** 8), two's complement little-endian; reals as 8 bytes little-endian; text is followed by a NUL which the offset
-** counts. w is the smallest that fits. Pure functions; the decoder trusts nothing.
+** Layout, all numbers little-endian:
+**   1 byte     bits 7-6: the width w of an end offset (0: 1 byte, 1: 2, 2: 4), the smallest that fits. Bit 5:
+**              `compact`, a flag for the caller: the key's columns are left out. Bits 4-0: the number n of columns, or
+**              31
+**   0, 2       n, where the bits say 31
+**   n          a type for each column (ROW_...)
+**   n * w      the end offset of each column, counted from the start of the body
+**   the body   its length is the last end offset
+** Integers take the fewest bytes (0 for 0, 1, 2, 3, 4, 6, 8), in two's complement. Reals take 8 bytes. Text is followed
+** by a NUL, which the offset counts.
+**
+** Pure functions. Invariant: the decoder trusts nothing.
 */
 #ifndef ROOTSTOCK_ROWS_H
 #define ROOTSTOCK_ROWS_H

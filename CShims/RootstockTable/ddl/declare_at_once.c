@@ -1,11 +1,12 @@
 /*
-** declare_at_once.c - the tables of a store that is opened are declared to SQLite by the rows of its schema table.
+** declare_at_once.c - declares the tables of a store that is opened by writing the rows of SQLite's schema table.
 **
-** A CREATE VIRTUAL TABLE has SQLite search its schema table for what it wrote there, so that many take a time that
-** grows with their square. When a store is opened the connection's own schema is empty: rows that name all tables are
-** written to another one in memory and copied (a backup, which counts no changes and asks for nobody's leave), and
-** SQLite connects each table as it connects those of a file: when a statement first names it. Invariant: afterwards
-** every table is listed.
+** A CREATE VIRTUAL TABLE has SQLite search its schema table for the new row, so that many take time by the square of
+** their number. When a store is opened the connection's own schema is empty. So the rows that name all tables are
+** written to another database in memory and copied. The copy is a backup, which counts no changes and asks no
+** authorizer. SQLite connects each table when a statement first names it, as it does those of a file.
+**
+** Invariant: afterwards every table is listed.
 */
 #include "ddl/ddl.h"
 #include "ddl/declare.h"

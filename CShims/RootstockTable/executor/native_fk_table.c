@@ -1,14 +1,16 @@
 /*
 ** native_fk_table.c - foreign keys between a table of a sidecar and a native table of the same database file.
 **
-** SQLite enforces foreign keys between native tables only. So a store table that refers to a native one has a native
-** native foreign-key table, `<table>_foreign<n>`, with one row for each of its rows that refers to something: SQLite
-** checks, defers and acts on that one, and its triggers carry the actions over to the store table. A store table that
-** native ones are to refer to is created with native_keys(column ...) and has the native foreign-key table
-** `<table>_keys`, which they name in REFERENCES. Both begin with the row's own key: the rowid, or the primary key's
-** columns. They lie in the database file, so a connection without the module cannot change the parent past them: their
-** triggers call a function that it does not have. Invariant: after every change of a row its native foreign-key tables
-** hold what it holds, whether PRAGMA foreign_keys is on or not.
+** SQLite enforces foreign keys between native tables only. So a store table gets native tables that stand for it:
+**   - `<table>_foreign<n>`, if it refers to a native table: one row for each of its rows that refers to something.
+**     SQLite checks, defers and acts on that row. Triggers carry the actions over to the store table.
+**   - `<table>_keys`, if native tables refer to it. native_keys(column ...) in its CREATE makes this table, and the
+**     native tables name it in REFERENCES.
+** Both begin with the row's own key: the rowid, or the primary key's columns. They lie in the database file. A
+** connection without the module cannot change the parent past them, because their triggers call a function that it does
+** not have.
+**
+** Invariant: after every change of a row they hold what the row holds, whether PRAGMA foreign_keys is on or not.
 */
 #include "executor/executor.h"
 #include "executor/native_fk_parts.h"

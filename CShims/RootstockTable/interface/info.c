@@ -1,13 +1,17 @@
 /*
 ** info.c - SELECT rootstock_info(): a store's figures as one JSON object.
 **
-** Members: path, engine, engineVersion, format, generation, fileBytes, pageBytes (0 where the engine has no pages),
-** usedPages, freePages, lastTransaction, readers (live snapshots, this statement's not among them), maximumReaders,
-** oldestReaderLag (commits since the oldest of them), undoneCommit and undoneSeconds (the commit that was undone last
-** after a power loss, and when since 1970; missing where none was), roundTrips (answers of a server that this process
-** has waited for; missing without a server), tables: an array of {name, withoutRowid, rows, pages, bytes, depth,
-** indexes: an array of {name, unique, rows, pages, bytes, depth}}. Rows and trees are those of one snapshot. NULL where
-** no store is open.
+** Members, all of one snapshot. NULL where no store is open.
+**   path, engine, engineVersion, format, generation
+**   fileBytes, pageBytes (0 where the engine has no pages), usedPages, freePages
+**   lastTransaction
+**   readers                         live snapshots, without this statement's
+**   maximumReaders
+**   oldestReaderLag                 commits since the oldest snapshot
+**   undoneCommit, undoneSeconds     the commit that was undone last after a power loss, and when since 1970; or missing
+**   roundTrips                      answers of a server that this process has waited for; missing without a server
+**   tables                          an array of {name, withoutRowid, rows, pages, bytes, depth,
+**                                   indexes: an array of {name, unique, rows, pages, bytes, depth}}
 */
 #include "interface/interface.h"
 #include "catalog/describe.h"

@@ -1,19 +1,21 @@
 /*
 ** bulk_change.c - the modules behind an UPDATE or DELETE of many rows.
 **
-** For a virtual table SQLite puts all values of each row that is to be changed in a table of its own, before it changes
-** the first. So such a statement becomes (bulk_text.c)
+** SQLite puts all values of each row of a virtual table that is to be changed into a table of its own, before it
+** changes the first. So such a statement becomes (bulk_text.c)
 **   INSERT INTO rootstock_bulk2 SELECT 0,0 FROM rootstock_bulk(statement, table, columns, epoch)
 **   UNION ALL SELECT rowid, value FROM t WHERE condition
 **   UNION ALL SELECT 0,0 FROM rootstock_bulk()
-** Of the arms the first has no row and begins, the second's rows are packed by xUpdate of rootstock_bulk2 and counted
-** by SQLite, and the last one has no row either, changes the rows that were gathered (bulk_apply.c) and says what is
-** wrong with them. It is one statement of SQLite's, which undoes it if it fails, as it would the other. Of a DELETE of
-** all rows the first arm shows as many rows as there are, which are counted and no more, and the last one empties the
-** trees; or removes row by row, where a trigger or a foreign key has come since the text was made. Invariant: no row is
-** changed before all conditions and values have been evaluated; a statement that ends early leaves nothing behind,
-** because its first cursor owns what was gathered. Of an UPDATE that looks at no other row and changes no index the
-** rows are changed in turns, so that they need not all be in memory.
+** The first arm begins and has no row. The second arm's rows are packed by xUpdate of rootstock_bulk2 and counted by
+** SQLite. The last arm changes the gathered rows (bulk_apply.c), reports their faults and has no row. All is one
+** statement of SQLite's, which undoes it if it fails.
+**
+** A DELETE of all rows: the first arm shows as many rows as there are, which are only counted, and the last one empties
+** the trees. It removes row by row if a trigger or a foreign key has come since the text was made. An UPDATE that looks
+** at no other row and changes no index changes its rows in turns, so that they need not all be in memory.
+**
+** Invariant: no row is changed before all conditions and values have been evaluated. A statement that ends early leaves
+** nothing behind, because its first cursor owns the gathered rows.
 */
 #include "program/program.h"
 #include "program/bulk_change.h"

@@ -2,10 +2,11 @@
 ** runner.c - programs: statements that the front door runs itself, through one statement of SQLite's.
 **
 ** rootstock_run(text, arguments ...) and the table-valued rootstock_returning(text, arguments ...) run the code of the
-** text (compile.c): its inner statement as OR IGNORE, while update.c decides each row's fate by the statement's own
-** conflict mode: a row that is refused and skipped is then not counted by changes(), as on a native table. RETURNING
-** lists are evaluated over an image of each changed row, at once. Invariant: when a program fails, the statement leaves
-** nothing behind, save what OR FAIL keeps.
+** text (compile.c). The inner statement runs as OR IGNORE, and update.c decides each row's fate by the statement's own
+** conflict mode. So changes() does not count a row that is refused and skipped, as on a native table. RETURNING lists
+** are evaluated over an image of each changed row, at once.
+**
+** Invariant: a program that fails leaves nothing behind, except what OR FAIL keeps.
 */
 #include "program/program.h"
 #include "program/init_rows.h"

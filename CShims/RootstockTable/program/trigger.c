@@ -1,13 +1,14 @@
 /*
 ** trigger.c - triggers of store tables.
 **
-** SQLite takes no trigger on a virtual table, but takes INSTEAD OF triggers on views. So each trigger becomes a view of
-** the table's row image (columns keep affinity and collation) and an INSTEAD OF trigger with the user's WHEN and body;
-** to fire it, the module runs an INSERT, UPDATE or DELETE on the view, with OLD in the image and NEW in the parameters.
-** Name resolution, RAISE and everything the body does are SQLite's. The body starts and ends with a call of
-** rootstock_moment(), which tells a RAISE(IGNORE) from a WHEN that said no. View and trigger are in the schema that the
-** user's trigger is in, for its body's names are looked up there: main, or temp for a temp trigger. Invariant: they are
-** made anew whenever the schema was, so a body never sees a table as it was before.
+** SQLite refuses triggers on a virtual table, but runs INSTEAD OF triggers on views. So a trigger becomes a view of the
+** table's row image, whose columns keep affinity and collation, and an INSTEAD OF trigger with the user's WHEN and
+** body. The module fires it by an INSERT, UPDATE or DELETE on the view, with OLD in the image and NEW in the
+** parameters. Name resolution, RAISE and the body's effects are SQLite's. The body starts and ends with a call of
+** rootstock_moment(), which tells a RAISE(IGNORE) from a WHEN that is false. View and trigger are in the schema of the
+** user's trigger, where its body's names are looked up: main, or temp for a temp trigger.
+**
+** Invariant: they are made anew whenever the schema was, so that a body never sees an older table.
 */
 #include "program/program.h"
 #include "catalog/triggers.h"

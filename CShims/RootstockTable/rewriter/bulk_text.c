@@ -1,11 +1,13 @@
 /*
 ** bulk_text.c - which UPDATE and DELETE is gathered and changed by us, and the text that it becomes (bulk_change.c).
 **
-** One that may change many rows of a table on which neither trigger, foreign key, conflict clause nor generated column
-** hangs, and of which nothing is asked but WHERE and values that look at no other row: then it makes no difference when
-** the values are made. A statement that holds every column of some key equal changes one row at most and stays as it
-** is: SQLite does that in one pass. Invariant: the same rows get the same values; what is wrong with the statement is
-** said by SQLite of the statement as it was written, which is prepared, too.
+** It may change many rows. Its table has no trigger, foreign key, conflict clause or generated column that matters to
+** it. It asks nothing but WHERE and values that look at no other row, so that it makes no difference when the values
+** are made. A statement that holds every column of some key equal changes one row at most. It stays as it is, since
+** SQLite does that in one pass.
+**
+** Invariant: the same rows get the same values. SQLite reports faults on the statement as it was written, which is
+** prepared, too.
 */
 #include "rewriter/rewriter.h"
 #include "catalog/column_sets.h"

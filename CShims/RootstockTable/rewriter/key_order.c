@@ -1,13 +1,14 @@
 /*
 ** key_order.c - an UPDATE through an index changes its rows in the order of their keys, where SQLite does.
 **
-** SQLite first gathers the rows to be changed, in the order of their keys, unless it can change each as it finds it:
-** there is no trigger, no foreign key, no RETURNING, no REPLACE, no subquery in WHERE, and neither the row's key nor
-** the index that it walks is changed. Which rows meet a constraint, what triggers do after each other and what
-** RETURNING gives hang on that order. SQLite gathers the rows of a virtual table as they come; so where they would come
-** by an index, the condition becomes
+** On its own tables SQLite first gathers the rows, in the order of their keys, unless it can change each as it finds
+** it. It can if there is no trigger, foreign key, RETURNING, REPLACE or subquery in WHERE, and if neither the row's key
+** nor the index that it walks is changed. Which rows meet a constraint, what triggers see and what RETURNING gives
+** depend on that order. SQLite gathers the rows of a virtual table as they come. So where they would come by an index,
+** the condition becomes
 **   WHERE rowid IN (SELECT rowid FROM t WHERE condition)
-** Invariant: the same rows are changed; a statement that finds its rows in the order of their keys is left as it is.
+**
+** Invariant: the same rows are changed. A statement that finds its rows in the order of their keys stays as it is.
 */
 #include "rewriter/rewriter.h"
 #include "rewriter/key_order.h"

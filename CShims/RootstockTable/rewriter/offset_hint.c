@@ -1,17 +1,16 @@
 /*
-** offset_hint.c - tells xBestIndex that it may go by the rows of an OFFSET itself: the cursor does it leaf by leaf,
-** SQLite row by row.
+** offset_hint.c - tells xBestIndex that the cursor may skip the rows of an OFFSET itself: leaf by leaf, not row by row.
 **
-** SQLite offers OFFSET to a table that is alone in its FROM, but 3.40 does so too where a row that is gone by could be
-** another one than it would go by: in a part of a compound SELECT, whose parts share one OFFSET, and beside terms of
-** WHERE that it does not show (`a = b` of one table). So the front door reads the statement: one SELECT of one table of
-** the store, whose WHERE is column against literal or parameter, joined by AND, and whose ORDER BY are names. There it
-** hands an argument to the table, which says whether there is an ORDER BY:
+** SQLite offers OFFSET to a table that is alone in its FROM. 3.40 also offers it where other rows could be skipped than
+** SQLite would skip: in a part of a compound SELECT, whose parts share one OFFSET, and beside terms of WHERE that it
+** does not show (`a = b` of one table). So the front door reads the statement. It must be one SELECT of one table of
+** the store. Its WHERE compares columns with literals or parameters, joined by AND, and its ORDER BY are names. The
+** front door then hands the table an argument, which says whether there is an ORDER BY:
 **
 **   SELECT * FROM t ORDER BY id LIMIT 10 OFFSET ?1   becomes   SELECT * FROM t('rootstock offset ordered') ORDER BY ...
 **
-** Invariant: rows are gone by only if the plan gives no others and in their order: each constraint is the plan's alone
-** (rst_plan_skips), and what is not understood here is left as it is.
+** Invariant: rows are skipped only if the plan gives no others, in their order. Each constraint is the plan's alone
+** (rst_plan_skips). A statement that is not understood here stays as it is.
 */
 #include "rewriter/rewriter.h"
 #include "rewriter/hints.h"

@@ -1,12 +1,13 @@
 /*
 ** reopen.c - going on after MDB_PANIC.
 **
-** When LMDB cannot write a meta page at commit it takes the whole environment for lost, and refuses every transaction
-** until it is closed and opened again. The connections of this process share the environment, and each keeps a reset
-** snapshot, cursors and tree handles of it; none of them need know. So the next begin (or renew) opens it anew in their
-** back, as soon as no transaction is live: reset snapshots are ended, to begin again when they are renewed, cursors
-** attach to them by mdb_cursor_renew, and the trees are opened in the order of their handles, which gives each the
-** handle it had.
+** When LMDB cannot write a meta page at commit it refuses every transaction until the environment is closed and opened
+** again. The connections of this process share the environment, and each keeps a reset snapshot, cursors and tree
+** handles of it. None of them need know. The next begin (or renew) opens the environment again, as soon as no
+** transaction is live:
+**   - reset snapshots are ended, and begin again when they are renewed
+**   - cursors attach to them by mdb_cursor_renew
+**   - trees are opened in the order of their handles, so that each gets the handle it had
 **
 ** Invariants
 **  1. It happens while environment.moving is set and environment.live is 0: nobody is inside LMDB.

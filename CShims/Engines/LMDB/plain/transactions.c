@@ -1,9 +1,11 @@
 /*
 ** transactions.c - how the LMDB engine's transactions begin and end, and what can be in their way.
 **
-** Three things can be in the way of a begin: a writer of another process (waited for with the busy callback, through a
-** lock of our own, because LMDB's mutex cannot be asked to give up), a map that another process has outgrown (moved,
-** when no snapshot of ours is live), and trees that another process has made (their handles opened).
+** Three things can be in the way of a begin:
+**   - a writer of another process. It is waited for with the busy callback, through a lock of our own, because the wait
+**     for LMDB's mutex cannot be given up
+**   - a map that another process has outgrown. It is moved when no snapshot of ours is live
+**   - trees that another process has made. Their handles are opened
 **
 ** Invariant: a transaction is never ended in another process than the one that began it, because its reader slot and
 ** its mutex live in memory shared with the parent.

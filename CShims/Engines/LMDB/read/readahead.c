@@ -1,14 +1,15 @@
 /*
 ** readahead.c - reading a store that is larger than the memory there is for it.
 **
-** Where a page is not in memory the system reads what is around it as well, as much as the device is set to: 128 KiB by
-** default, on some machines megabytes. That is a gain while all of a store fits into memory, because all of it is soon
-** there. Where it does not fit, every fault throws out pages that are needed for pages that are not, and a point read
-** takes milliseconds (Vendor-notes/performance.md). So the map of a store that takes more than half of the memory which
-** the process may use is read page by page, as LMDB's MDB_NORDAHEAD would have it, and what is known to be needed soon
-** is asked for by name: the leaves that a scan will come to, those of several look-ups, the pages of a long value.
+** For a page that is not in memory the system also reads the pages around it, as much as the device is set to: 128 KiB
+** by default, on some machines megabytes. That is a gain while all of a store fits into memory. Where it does not fit,
+** every fault throws out needed pages, and a point read takes milliseconds (Vendor-notes/performance.md).
 **
-** Invariant: all of this is advice. What is read does not depend on it, and where it fails nothing is said.
+** So a store that takes more than half of the memory which the process may use is read page by page, as by LMDB's
+** MDB_NORDAHEAD. Pages that are needed soon are asked for by name: the next leaves of a scan, those of several
+** look-ups, the pages of a long value.
+**
+** Invariant: all of this is advice. No read depends on it, and a failure is not reported.
 */
 #define _GNU_SOURCE
 #include "read/readahead.h"

@@ -1,17 +1,19 @@
 /*
-** verify.c - what holds a store's pages together, gone through as a whole: for the check.
+** verify.c - checks what holds a store's pages together, all of them.
 **
-** Reads look at the pages that lead to what they are after, and at each entry by itself. An entry whose size is damaged
-** may reach into the ones behind it and still be a key in its place and a row that decodes, and a page may stand in two
-** trees. So here every page that the snapshot's trees reach is looked at once: it bears its number and is of its kind,
-** its entries lie in it and no two on top of each other, leaves are all as deep, runs as long as their values, no page
-** is reached twice, and there are as many as each tree's record counts. So is LMDB's list of free pages, which is a
-** tree, too. A page that is named there and in use will be written over by the next commits; one that is named twice
-** will be two trees'; one that is in neither was left out of the file's books, which LMDB never does: mdb_env_copy2
-** takes it for damage as well. What free pages hold is nobody's.
+** Reads look at the pages on their way, and at each entry by itself. An entry whose size is damaged may reach into the
+** ones behind it, and still be a key in its place and a row that decodes. A page may stand in two trees. So every page
+** that the snapshot's trees reach is looked at once:
+**   - it bears its number and is of its kind
+**   - its entries lie in it, no two on top of each other
+**   - leaves are all as deep, and runs as long as their values
+**   - no page is reached twice, and there are as many as each tree's record counts
+** LMDB's list of free pages is a tree and is checked so, too. A page that is free and in use will be overwritten by the
+** next commits. A page that is free twice will be in two trees. A page in neither was left out of LMDB's books, which
+** never happens: mdb_env_copy2 takes it for damage as well. The content of free pages does not matter.
 **
-** Invariant: no byte outside of the snapshot's pages is read, whatever they say, and none of a page before its number
-** was held against their end. Memory: two bits a page.
+** Invariant: no byte outside of the snapshot's pages is read, whatever they say. A page is read only after its number
+** was compared with their end. Memory: two bits a page.
 */
 #include <errno.h>
 #include <stdarg.h>
