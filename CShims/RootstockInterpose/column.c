@@ -6,14 +6,18 @@
 
 static inline bool hides(sqlite3_stmt *statement) {
     rsti_statement *s = rsti_alias(statement);
-    return s != NULL && s->hides_column;
+    return s != NULL && s->hides_column && s->ended == NULL;
 }
 
 INTERPOSED(int, column_count, (sqlite3_stmt * statement)) {
-    return hides(statement) ? 0 : sqlite3_column_count(rsti_real(statement));
+    rsti_statement *s = rsti_alias(statement);
+    if (s != NULL && (s->hides_column || s->counts)) return s->counts;
+    return sqlite3_column_count(rsti_real(statement));
 }
 
 INTERPOSED(const char *, column_name, (sqlite3_stmt * statement, int n)) {
+    rsti_statement *s = rsti_alias(statement);
+    if (s != NULL && s->counts && s->ended == NULL) return n == 0 ? rsti_count_name(s->text) : NULL;
     if (hides(statement)) return NULL;
     return sqlite3_column_name(rsti_real(statement), n);
 }

@@ -69,6 +69,7 @@ struct rsti_database {
     rsti_temporary *temporary;  /* the file of a `:memory:` store, or null */
     bool exclusive;             /* PRAGMA locking_mode, and mmap_size: as they were set */
     sqlite3_int64 mmap_size;
+    bool counts_changes;         /* PRAGMA count_changes */
     int persists_wal, powersafe; /* sqlite3_file_control, as they were set */
     bool counting;               /* the file's pages, for a PRAGMA of the program's */
     int backups;                 /* that read or write it */
@@ -143,10 +144,12 @@ struct rsti_statement {
     bool rewritten;     /* real was prepared from another text */
     bool clears_singly; /* rsti_clears_singly, when it was prepared */
     bool hides_column;  /* real has a column "1" that the program's statement has not */
+    bool counts;        /* a change that was prepared under PRAGMA count_changes: it gives a row, of its count */
     bool own;           /* ours, not the program's: no trace tells of it */
     bool running;       /* stepped, and neither at its end nor reset */
     int read_only;
     int failed;                   /* what the last step failed with where real does not know; 0: it knows */
+    sqlite3_stmt *ended;          /* the change, while real is the SELECT that gives its count; or null */
     int *counted;                 /* by those that were real before, see sqlite3_stmt_status; null: none was */
     unsigned long long state;     /* rootstock_schema_state when the text was rewritten */
     uint64_t serial, definitions; /* the database's, then */
@@ -269,6 +272,9 @@ int rsti_guest_execute(sqlite3 *db, const char *sql, int (*row)(void *, int, cha
 int rsti_run_step(rsti_statement *s);
 int rsti_run_reset(rsti_statement *s);
 int rsti_run_finalize(rsti_statement *s);
+
+/* The name of the column that PRAGMA count_changes gives such a change; null: the text is none. */
+const char *rsti_count_name(const char *text);
 
 /* ---- errors.c ---- */
 /* Makes code and message the connection's error, as SQLite's own functions tell it. Returns the code as the connection

@@ -9,6 +9,7 @@
 ** | auto_vacuum  | what was set in this process before the store had tables; page_count and freelist_count then     |
 ** |              | leave out free pages                                                                             |
 ** | mmap_size    | what was set on the connection; a store is mapped anyway                                         |
+** | count_changes | what was set on the connection: SQLite's own would count rows of what the store makes of a change |
 **
 ** A store commits atomically in every journal mode. Readers and the writer never block each other, as in WAL mode.
 ** The rest is the front door's (front_pragma.c) or SQLite's.
@@ -136,6 +137,12 @@ static char *answer(rsti_database *d, const rst_token *name, const rst_token *va
         const char *mode = sets ? one_of(value, lockings) : NULL;
         if (mode != NULL) d->exclusive = mode == lockings[1];
         return sqlite3_mprintf("SELECT '%s' AS locking_mode", lockings[d->exclusive]);
+    }
+    if (rst_token_same_name(name, "count_changes")) {
+        static const char *const yes[] = {"on", "yes", "true", NULL};
+        if (!sets) return sqlite3_mprintf("SELECT %d AS count_changes", d->counts_changes);
+        d->counts_changes = (value->size == 1 && value->text[0] == '1') || one_of(value, yes) != NULL;
+        return sqlite3_mprintf("SELECT 0 WHERE 0");
     }
     if (rst_token_same_name(name, "mmap_size") && d->temporary == NULL) {
         if (sets) d->mmap_size = size_of(value, negative);

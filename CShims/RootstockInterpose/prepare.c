@@ -87,6 +87,8 @@ static void take(rsti_statement *s, const compiled *c) {
     s->definitions = d->definitions;
     s->read_only = c->rewritten ? rootstock_stmt_readonly(c->real) : sqlite3_stmt_readonly(c->real);
     s->hides_column = c->rewritten && rootstock_column_count(c->real) == 0 && sqlite3_column_count(c->real) == 1;
+    s->counts = d->counts_changes && s->kind == RSTI_CHANGE && !s->own && rsti_count_name(s->text) != NULL &&
+                (s->hides_column || sqlite3_column_count(c->real) == 0);
 }
 
 static int length_of(const char *text, int bytes) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "interpose.h"
+#include "parser/tokens.h"
 
 enum { SPARE_ROOM = 1000 };
 
@@ -92,11 +93,46 @@ static inline void end(rsti_statement *s) {
     if (rsti_is_traced(d)) rsti_trace_end(s);
 }
 
+const char *rsti_count_name(const char *text) {
+    const char *p = text, *end = text + strlen(text);
+    rst_token token = rst_token_next(&p, end);
+    if (rst_token_is(&token, "INSERT") || rst_token_is(&token, "REPLACE")) return "rows inserted";
+    if (rst_token_is(&token, "UPDATE")) return "rows updated";
+    return rst_token_is(&token, "DELETE") ? "rows deleted" : NULL;
+}
+
+/* PRAGMA count_changes: a SELECT of the count takes the change's place until the statement is at its end. */
+static int give_count(rsti_statement *s) {
+    rsti_database *d = s->database;
+    sqlite3_stmt *count = NULL;
+    char *sql = sqlite3_mprintf("SELECT %d AS \"%w\"", sqlite3_changes(d->db), rsti_count_name(s->text));
+    int code = SQLITE_NOMEM;
+    rsti_enter(d);
+    d->own++;
+    if (sql != NULL) code = sqlite3_prepare_v2(d->db, sql, -1, &count, NULL);
+    d->own--;
+    rsti_leave(d);
+    sqlite3_free(sql);
+    if (code != SQLITE_OK) return code;
+    s->ended = s->real;
+    s->real = count;
+    return sqlite3_step(count);
+}
+
+static void put_back(rsti_statement *s) {
+    if (s->ended == NULL) return;
+    (void)sqlite3_finalize(s->real);
+    s->real = s->ended;
+    s->ended = NULL;
+}
+
 /* What a step came to that gave no row. */
 static __attribute__((noinline)) int stepped(rsti_statement *s, int code, bool first) {
     rsti_database *d = s->database;
     if (first && (code & 0xff) == SQLITE_SCHEMA) code = step_again(s, code);
     if (code == SQLITE_ROW) return code;
+    if (code == SQLITE_DONE && s->counts && s->ended == NULL) return give_count(s);
+    put_back(s);
     if (code != SQLITE_DONE) {
         int fine;
         rsti_enter(d);
@@ -147,6 +183,7 @@ int rsti_run_step(rsti_statement *s) {
 static __attribute__((noinline)) int reset_closely(rsti_statement *s) {
     int code;
     end(s);
+    put_back(s);
     code = sqlite3_reset(s->real);
     if (s->failed != 0) code = s->failed;
     s->failed = 0;
@@ -165,10 +202,12 @@ int rsti_run_reset(rsti_statement *s) {
 
 int rsti_run_finalize(rsti_statement *s) {
     rsti_database *d = s->database;
-    sqlite3_stmt *real = s->real;
+    sqlite3_stmt *real;
     const int failed = s->failed;
     int code;
     end(s);
+    put_back(s);
+    real = s->real;
     if (s->newer != NULL)
         s->newer->older = s->older;
     else
