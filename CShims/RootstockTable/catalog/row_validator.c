@@ -123,6 +123,14 @@ static int prepare_row(rst_table *table, char **message) {
     return prepare_mirror(table, text, &table->twins[table->twin_used].row, message);
 }
 
+/* PRAGMA trusted_schema may have changed since the statements were prepared: setting it makes them be prepared anew. */
+static void follow_trust(rst_connection *c, sqlite3 *schema_db) {
+    int on = 1, followed = 1;
+    (void)sqlite3_db_config(c->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, -1, &on);
+    (void)sqlite3_db_config(schema_db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, -1, &followed);
+    if (on != followed) (void)sqlite3_db_config(schema_db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, on, NULL);
+}
+
 static int insert_row(rst_table *table, rootstock_value *values, int64_t rowid, int conflict, bool old,
                       char **message) {
     rst_connection *c = table->connection;
@@ -131,6 +139,7 @@ static int insert_row(rst_table *table, rootstock_value *values, int64_t rowid, 
     sqlite3_stmt **slot = old ? &twin->insert_old : &twin->insert;
     sqlite3_stmt *statement;
     int code;
+    follow_trust(c, schema_db);
     /* The statement for new rows is remade when the statement's conflict mode changes. */
     if (!old && *slot != NULL && twin->conflict != conflict) {
         sqlite3_finalize(*slot);
