@@ -28,12 +28,17 @@ int rst_schema_db_finished(sqlite3_stmt *statement, int code);
 ** error. */
 int rst_table_note(rst_connection *c, const rst_catalog *catalog, const rst_object *object, rst_table **out,
                    char **message);
-/* Whether an index's text says no more than which columns it has: then its table can be described later. */
-bool rst_index_is_plain(const rst_object *object);
 /* Describes the table by the loaded catalog, if it was not. SQLITE_OK or an error. */
 int rst_table_complete(rst_table *table, char **message);
 /* Describes all that were not. SQLITE_OK or an error. */
 int rst_tables_complete(rst_connection *c, char **message);
+
+/* ---- index_text.c ---- */
+/* Whether an index's text says no more than which columns it has: then its table can be described later. */
+bool rst_index_is_plain(const rst_object *object);
+/* The columns that such a text lists, by number, each ascending under its own collation; *columns is from
+** sqlite3_malloc. *count is 0 where the text leaves a doubt. SQLITE_OK or SQLITE_NOMEM. */
+int rst_index_columns(const rst_table *table, const rst_object *object, int **columns, int *count);
 
 /* ---- schema_clauses.c ---- */
 /* Expressions and WHERE of a CREATE INDEX text. */

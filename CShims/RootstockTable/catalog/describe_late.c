@@ -12,48 +12,32 @@
 
 #include <string.h>
 
-/* Whether nothing has to be known of the table before it is named. */
-static bool is_plain(const rst_object *object) {
-    static const char *const asked[] = {"conflict", "autoincrement", "collate"};
-    if (object->sql == NULL || sqlite3_strnicmp(object->name, "sqlite_", 7) == 0) return false;
-    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
-        if (rst_text_has(object->sql, asked[i])) return false;
-    }
-    return true;
-}
-
-bool rst_index_is_plain(const rst_object *object) {
-    const char *p = object->sql, *end;
-    rst_token token;
-    if (p == NULL) return true; /* of a UNIQUE or a PRIMARY KEY */
-    end = p + strlen(p);
-    do {
-        token = rst_token_next(&p, end);
-    } while (token.type != TOKEN_END && !rst_token_mark(&token, "("));
-    for (token = rst_token_next(&p, end); token.type != TOKEN_END; token = rst_token_next(&p, end)) {
-        if (rst_token_mark(&token, ")")) return rst_token_next(&p, end).type == TOKEN_END;
-        if (rst_token_is(&token, "COLLATE") || (!rst_token_names(&token) && !rst_token_mark(&token, ","))) return false;
-    }
-    return false;
-}
-
-/* Whom the table refers to. */
-static int read_parents(rst_table *table) {
+/* Reads whom the table refers to. *plain: nothing else has to be known of it before it is named. */
+static int read_text(rst_table *table, bool *plain) {
     const char *p = table->sql, *end = p + strlen(p);
-    size_t most = strlen(p) / strlen("REFERENCES") + 1;
-    /* Each name is shorter than what it stands in. */
-    rst_parent_name *parents = sqlite3_malloc64(most * sizeof *parents + strlen(p) + 1);
-    char *to = (char *)(parents + most);
-    if (parents == NULL) return SQLITE_NOMEM;
-    table->parents = parents;
+    char *to = NULL;
+    *plain = true;
     for (rst_token token = rst_token_next(&p, end); token.type != TOKEN_END; token = rst_token_next(&p, end)) {
         char *name;
+        if (rst_token_is(&token, "CONFLICT") || rst_token_is(&token, "AUTOINCREMENT") ||
+            rst_token_is(&token, "COLLATE")) {
+            *plain = false;
+            return SQLITE_OK;
+        }
         if (!rst_token_is(&token, "REFERENCES")) continue;
+        if (table->parents == NULL) {
+            size_t most = (size_t)(end - token.text) / strlen("REFERENCES") + 1;
+            /* Each name is shorter than what it stands in. */
+            table->parents = sqlite3_malloc64(most * sizeof *table->parents + (size_t)(end - token.text) + 1);
+            if (table->parents == NULL) return SQLITE_NOMEM;
+            to = (char *)(table->parents + most);
+        }
         token = rst_token_next(&p, end);
         if (!rst_token_names(&token)) continue;
         name = rst_token_name(&token);
         if (name == NULL) return SQLITE_NOMEM;
-        parents[table->parent_count++] = (rst_parent_name){memcpy(to, name, strlen(name) + 1), rst_name_hash(name)};
+        table->parents[table->parent_count++] =
+            (rst_parent_name){memcpy(to, name, strlen(name) + 1), rst_name_hash(name)};
         to += strlen(name) + 1;
         sqlite3_free(name);
     }
@@ -62,13 +46,17 @@ static int read_parents(rst_table *table) {
 
 int rst_table_note(rst_connection *c, const rst_catalog *catalog, const rst_object *object, rst_table **out,
                    char **message) {
-    int code;
-    if (schema_of(c)->sidecar || !is_plain(object)) return rst_table_describe(c, catalog, object, out, message);
-    code = rst_table_begin(c, object, out);
-    if (code != SQLITE_OK || !rst_text_has(object->sql, "references")) return code;
-    code = read_parents(*out);
-    if (code != SQLITE_OK) rst_table_release(*out);
-    return code;
+    bool plain = false;
+    int code = SQLITE_OK;
+    *out = NULL;
+    if (!schema_of(c)->sidecar && object->sql != NULL && sqlite3_strnicmp(object->name, "sqlite_", 7) != 0) {
+        code = rst_table_begin(c, object, out);
+        if (code == SQLITE_OK) code = read_text(*out, &plain);
+        if (code == SQLITE_OK && plain) return code;
+        if (*out != NULL) rst_table_release(*out);
+        *out = NULL;
+    }
+    return code == SQLITE_OK ? rst_table_describe(c, catalog, object, out, message) : code;
 }
 
 /* All but what others hold on to: the references, the names, what refers to it. */

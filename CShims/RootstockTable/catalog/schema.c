@@ -214,27 +214,42 @@ static int read_columns(rst_table *table, char **message) {
     return rst_schema_db_finished(s, code);
 }
 
+static int add_part(const rst_table *table, rst_part **parts, int *count, int column, bool descending,
+                    const char *collation, char **message) {
+    rst_part *part, *more = rst_array_grown(*parts, *count, sizeof *more);
+    if (more == NULL) return SQLITE_NOMEM;
+    *parts = more;
+    part = &more[(*count)++];
+    part->column = column;
+    part->key.descending = descending;
+    part->collation_name = rst_text_duplicate(collation);
+    if (part->collation_name == NULL) return SQLITE_NOMEM;
+    if (column >= 0) part->key.real_affinity = table->columns[column].affinity == AFFINITY_REAL;
+    return collation_of(part->collation_name, &part->key.collation, message);
+}
+
 static int read_parts(rst_table *table, const char *index_name, rst_part **parts, int *count, char **message) {
     sqlite3_stmt *s;
     int code = rst_schema_db_query(table->connection, &s, message, "PRAGMA main.index_xinfo(%Q)", index_name);
     if (code != SQLITE_OK) return code;
     while ((code = sqlite3_step(s)) == SQLITE_ROW) {
-        rst_part *more, *part;
         if (sqlite3_column_int(s, 5) == 0) continue; /* what SQLite appends to reach the row */
-        more = rst_array_grown(*parts, *count, sizeof *more);
-        if (more == NULL) return rst_schema_db_finished(s, SQLITE_NOMEM);
-        *parts = more;
-        part = &more[(*count)++];
-        part->column = sqlite3_column_int(s, 1);
-        if (table->rowid_column >= 0 && part->column == table->rowid_column) part->column = table->rowid_column;
-        part->key.descending = sqlite3_column_int(s, 3) != 0;
-        part->collation_name = rst_text_duplicate(rst_text_at(s, 4));
-        if (part->collation_name == NULL) return rst_schema_db_finished(s, SQLITE_NOMEM);
-        code = collation_of(part->collation_name, &part->key.collation, message);
+        code = add_part(table, parts, count, sqlite3_column_int(s, 1), sqlite3_column_int(s, 3) != 0, rst_text_at(s, 4),
+                        message);
         if (code != SQLITE_OK) return rst_schema_db_finished(s, code);
-        if (part->column >= 0) part->key.real_affinity = table->columns[part->column].affinity == AFFINITY_REAL;
     }
     return rst_schema_db_finished(s, code);
+}
+
+/* As read_parts, off the index's text where that leaves no doubt. */
+static int read_listed_parts(rst_table *table, const rst_object *object, rst_index *index, char **message) {
+    int *columns, count, code = rst_index_columns(table, object, &columns, &count);
+    for (int i = 0; i < count && code == SQLITE_OK; i++)
+        code = add_part(table, &index->parts, &index->part_count, columns[i], false,
+                        table->columns[columns[i]].collation_name, message);
+    sqlite3_free(columns);
+    if (code != SQLITE_OK || count > 0) return code;
+    return read_parts(table, index->name, &index->parts, &index->part_count, message);
 }
 
 static int read_indexes(rst_table *table, const rst_catalog *catalog, char **message) {
@@ -261,13 +276,13 @@ static int read_indexes(rst_table *table, const rst_catalog *catalog, char **mes
         index->is_primary_key = strcmp(origin, "pk") == 0;
         index->automatic = strcmp(origin, "c") != 0;
         if (index->name == NULL) return rst_schema_db_finished(s, SQLITE_NOMEM);
-        code = read_parts(table, name, &index->parts, &index->part_count, message);
-        if (code != SQLITE_OK) return rst_schema_db_finished(s, code);
         object = rst_catalog_find(catalog, "index", name);
         if (object == NULL) {
             rst_set_message(message, "index %s has no entry in the catalog", name);
             return rst_schema_db_finished(s, SQLITE_CORRUPT_VTAB);
         }
+        code = read_listed_parts(table, object, index, message);
+        if (code != SQLITE_OK) return rst_schema_db_finished(s, code);
         index->tree.number = object->tree;
         index->identifier = object->identifier;
         if (object->sql != NULL) {

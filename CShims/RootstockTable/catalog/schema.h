@@ -68,8 +68,9 @@ void rst_validator_rest(rst_table *table);
 int rst_schema_change(rst_connection *c, const char *sql, char **message);
 /* The whole of a DDL statement that came through the front door; the values are its parameters', in their order. */
 int rst_ddl(rst_connection *c, const char *sql, int count, sqlite3_value **values, char **message);
-/* Makes SQLite's transaction one that writes the store, and begins the write. */
-int rst_change_join(rst_connection *c, char **message);
+/* Makes SQLite's transaction one that writes the store, and begins the write. outermost: the statement's own is the only
+** one that there is, and whoever rolls it back has the schema read anew. */
+int rst_change_join(rst_connection *c, bool outermost, char **message);
 /* The same inside a savepoint of our own (maintain.c); rst_change_end releases it, or rolls it back where code is an
 ** error, and gives last_insert_rowid() back. */
 int rst_change_begin(rst_connection *c, char **message);

@@ -20,14 +20,59 @@
 #include <string.h>
 
 static bool is_name(const rst_token *token, const char *name) {
-    char *text = rst_token_names(token) && token->type != TOKEN_STRING ? rst_token_name(token) : NULL;
-    bool same = text != NULL && strcmp(text, name) == 0;
+    char *text;
+    bool same;
+    if (token->type == TOKEN_WORD) return token->size == strlen(name) && memcmp(token->text, name, token->size) == 0;
+    text = token->type == TOKEN_NAME ? rst_token_name(token) : NULL;
+    same = text != NULL && strcmp(text, name) == 0;
     sqlite3_free(text);
     return same;
 }
 
+/* The words before a parenthesis, each of which is a function, perhaps: each once, between line feeds. */
+typedef struct call_words {
+    sqlite3_str *words;
+    rst_token before;
+    bool names_table; /* before does */
+} call_words;
+
+static int note_token(call_words *calls, const rst_token *token) {
+    const rst_token *before = &calls->before;
+    int code = SQLITE_OK;
+    if (rst_token_mark(token, "(") && rst_token_names(before) && !calls->names_table &&
+        !rst_token_is(before, "CHECK") && !rst_token_is(before, "KEY") && !rst_token_is(before, "UNIQUE") &&
+        !rst_token_is(before, "AS")) {
+        char *name = rst_token_name(before), *line = name == NULL ? NULL : sqlite3_mprintf("\n%s\n", name);
+        const char *seen = sqlite3_str_value(calls->words);
+        if (line == NULL)
+            code = SQLITE_NOMEM;
+        else if (seen == NULL || strstr(seen, line) == NULL)
+            sqlite3_str_appendall(calls->words, line);
+        sqlite3_free(line);
+        sqlite3_free(name);
+    }
+    calls->names_table =
+        rst_token_is(before, "TABLE") || rst_token_is(before, "ON") || rst_token_is(before, "REFERENCES");
+    calls->before = *token;
+    return code;
+}
+
+/* *position stands behind an opening parenthesis: moves it behind the matching one. False: there is none, or no
+** memory. */
+static bool read_parentheses(const char **position, const char *end, call_words *calls) {
+    int depth = 1;
+    calls->before = (rst_token){TOKEN_END, *position, 0};
+    while (depth > 0) {
+        rst_token token = rst_token_next(position, end);
+        if (token.type == TOKEN_END || note_token(calls, &token) != SQLITE_OK) return false;
+        if (rst_token_mark(&token, "(")) depth++;
+        if (rst_token_mark(&token, ")")) depth--;
+    }
+    return true;
+}
+
 /* *kind: of the leaf that is its empty tree. */
-static bool is_plain_table(const rst_object *object, unsigned char *kind) {
+static bool is_plain_table(const rst_object *object, unsigned char *kind, call_words *calls) {
     static const char words[] = "CREATE TABLE ";
     const char *p = object->sql, *end = p + strlen(p), *last;
     rst_token token;
@@ -41,7 +86,7 @@ static bool is_plain_table(const rst_object *object, unsigned char *kind) {
     token = rst_token_next(&p, end);
     if (!is_name(&token, object->name) || strcmp(object->name, object->table_name) != 0) return false;
     token = rst_token_next(&p, end);
-    if (!rst_token_mark(&token, "(") || !rst_token_skip_parentheses(&p, end)) return false;
+    if (!rst_token_mark(&token, "(") || !read_parentheses(&p, end, calls)) return false;
     last = p;
     for (token = rst_token_next(&p, end); token.type != TOKEN_END; token = rst_token_next(&p, end)) {
         if (rst_token_is(&token, "WITHOUT"))
@@ -53,7 +98,7 @@ static bool is_plain_table(const rst_object *object, unsigned char *kind) {
     return last == end;
 }
 
-static bool is_plain_index(const rst_object *object) {
+static bool is_plain_index(const rst_object *object, call_words *calls) {
     static const char words[] = "CREATE INDEX ", unique[] = "CREATE UNIQUE INDEX ";
     const char *p = object->sql, *end, *last;
     rst_token token;
@@ -73,10 +118,11 @@ static bool is_plain_index(const rst_object *object) {
     token = rst_token_next(&p, end);
     if (!rst_token_names(&token) || !rst_token_same_name(&token, object->table_name)) return false;
     token = rst_token_next(&p, end);
-    if (!rst_token_mark(&token, "(") || !rst_token_skip_parentheses(&p, end)) return false;
+    if (!rst_token_mark(&token, "(") || !read_parentheses(&p, end, calls)) return false;
     last = p;
     for (token = rst_token_next(&p, end); token.type != TOKEN_END; token = rst_token_next(&p, end)) {
         if (rst_token_mark(&token, ";") || token.type == TOKEN_ILLEGAL) return false;
+        if (note_token(calls, &token) != SQLITE_OK) return false;
         last = token.text + token.size;
     }
     return last == end;
@@ -98,7 +144,7 @@ static bool has_table(const rst_catalog *catalog, int index) {
 }
 
 /* The catalog's tables and indexes as rows; or null: something is not plain, or there is no memory. */
-static rst_image_row *make_rows(const rst_catalog *catalog, int *count) {
+static rst_image_row *make_rows(const rst_catalog *catalog, int *count, call_words *calls) {
     rst_image_row *rows = sqlite3_malloc64((sqlite3_uint64)catalog->count * sizeof *rows);
     *count = 0;
     if (rows == NULL) return NULL;
@@ -111,9 +157,9 @@ static rst_image_row *make_rows(const rst_catalog *catalog, int *count) {
             plain = rst_virtual_is_plain(object, &module);
             tree = 0;
         } else if (is_table(object))
-            plain = object->sql != NULL && strlen(object->sql) > 13 && is_plain_table(object, &tree);
+            plain = object->sql != NULL && strlen(object->sql) > 13 && is_plain_table(object, &tree, calls);
         else if (is_index(object))
-            plain = is_plain_index(object) && has_table(catalog, i);
+            plain = is_plain_index(object, calls) && has_table(catalog, i);
         else
             continue;
         if (!plain) {
@@ -125,9 +171,9 @@ static rst_image_row *make_rows(const rst_catalog *catalog, int *count) {
     return rows;
 }
 
-static unsigned char *make_image(const rst_catalog *catalog, bool *listed, size_t *size) {
+static unsigned char *make_image(const rst_catalog *catalog, call_words *calls, bool *listed, size_t *size) {
     int count;
-    rst_image_row *rows = make_rows(catalog, &count);
+    rst_image_row *rows = make_rows(catalog, &count, calls);
     unsigned char *image = rows == NULL ? NULL : rst_image_make(rows, count, listed, size);
     sqlite3_free(rows);
     return image;
@@ -135,53 +181,24 @@ static unsigned char *make_image(const rst_catalog *catalog, bool *listed, size_
 
 /* Functions that are not SQLite's own have to be there, as placeholders, while a text is read: one that was not known
 ** then would be taken later for one of a statement, and a schema may not call all that a statement may
-** (SQLITE_DIRECTONLY). Each word before a parenthesis is one, perhaps. */
+** (SQLITE_DIRECTONLY). */
 static int place_functions(rst_connection *c, sqlite3 *schema_db, struct rst_function_proxy **function_proxies,
-                           const char *sql, sqlite3_str *seen) {
-    const char *p = sql, *end = sql + strlen(sql);
-    rst_token token = rst_token_next(&p, end), next;
-    bool is_table_name = false, was_table_name;
-    int code = SQLITE_OK;
-    for (; token.type != TOKEN_END && code == SQLITE_OK; token = next) {
+                           const call_words *calls) {
+    const char *word = sqlite3_str_value(calls->words);
+    while (word != NULL && *word == '\n') {
+        const char *end = strchr(++word, '\n');
         sqlite3_stmt *asked = NULL;
-        char *name, *line, *question;
-        next = rst_token_next(&p, end);
-        was_table_name = is_table_name;
-        is_table_name =
-            rst_token_is(&token, "TABLE") || rst_token_is(&token, "ON") || rst_token_is(&token, "REFERENCES");
-        if (was_table_name) continue;
-        if (!rst_token_names(&token) || !rst_token_mark(&next, "(") || rst_token_is(&token, "CHECK") ||
-            rst_token_is(&token, "KEY") || rst_token_is(&token, "UNIQUE") || rst_token_is(&token, "AS"))
-            continue;
-        name = rst_token_name(&token);
-        line = name == NULL ? NULL : sqlite3_mprintf("\n%s\n", name);
+        char *name = sqlite3_mprintf("%.*s", (int)(end - word), word), *question;
         question = name == NULL ? NULL : sqlite3_mprintf("SELECT \"%w\"()", name);
-        if (line == NULL || question == NULL)
-            code = SQLITE_NOMEM;
-        else if (sqlite3_str_value(seen) == NULL || strstr(sqlite3_str_value(seen), line) == NULL) {
-            sqlite3_str_appendall(seen, line);
-            if (sqlite3_prepare_v2(schema_db, question, -1, &asked, NULL) != SQLITE_OK)
-                (void)rst_function_proxies_placeholder(c, schema_db, function_proxies, sqlite3_errmsg(schema_db));
-            sqlite3_finalize(asked);
-        }
-        sqlite3_free(question);
-        sqlite3_free(line);
         sqlite3_free(name);
+        if (question == NULL) return SQLITE_NOMEM;
+        if (sqlite3_prepare_v2(schema_db, question, -1, &asked, NULL) != SQLITE_OK)
+            (void)rst_function_proxies_placeholder(c, schema_db, function_proxies, sqlite3_errmsg(schema_db));
+        sqlite3_finalize(asked);
+        sqlite3_free(question);
+        word = end + 1;
     }
-    return code;
-}
-
-static int place_all_functions(rst_connection *c, sqlite3 *schema_db, struct rst_function_proxy **function_proxies,
-                               const rst_catalog *catalog) {
-    sqlite3_str *seen = sqlite3_str_new(NULL);
-    int code = SQLITE_OK;
-    for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
-        const rst_object *object = &catalog->objects[i];
-        if ((is_table(object) || is_index(object)) && object->sql != NULL)
-            code = place_functions(c, schema_db, function_proxies, object->sql, seen);
-    }
-    sqlite3_free(sqlite3_str_finish(seen));
-    return code;
+    return SQLITE_OK;
 }
 
 /* The same rows by a statement, where they are too many for the image, or one too long. */
@@ -236,11 +253,13 @@ int rst_schema_db_load(rst_connection *c, sqlite3 *schema_db, struct rst_functio
                        const rst_catalog *catalog, bool *touched) {
     size_t size = 0;
     bool listed = false;
-    unsigned char *image = catalog->count == 0 ? NULL : make_image(catalog, &listed, &size);
+    call_words calls = {.words = sqlite3_str_new(NULL)};
+    unsigned char *image = catalog->count == 0 ? NULL : make_image(catalog, &calls, &listed, &size);
     int code;
     *touched = image != NULL;
     code = image == NULL ? SQLITE_NOTFOUND : rst_image_load(schema_db, image, size);
-    if (code == SQLITE_OK && listed) code = place_all_functions(c, schema_db, function_proxies, catalog);
+    if (code == SQLITE_OK) code = sqlite3_str_errcode(calls.words);
+    if (code == SQLITE_OK && listed) code = place_functions(c, schema_db, function_proxies, &calls);
     /* From here on SQLite reads the schema, and judges it as that of a file. A file's pages leave the cache where they
     ** are many; those of a schema database have no file to go to. */
     if (code == SQLITE_OK) code = rst_schema_db_execute(schema_db, "PRAGMA cache_spill=OFF", NULL);
@@ -248,10 +267,11 @@ int rst_schema_db_load(rst_connection *c, sqlite3 *schema_db, struct rst_functio
     if (code == SQLITE_OK && !listed) {
         code = rst_schema_db_execute(schema_db, "PRAGMA writable_schema=ON", NULL);
         if (code == SQLITE_OK) code = insert_rows(schema_db, catalog);
-        if (code == SQLITE_OK) code = place_all_functions(c, schema_db, function_proxies, catalog);
+        if (code == SQLITE_OK) code = place_functions(c, schema_db, function_proxies, &calls);
         if (code == SQLITE_OK) code = rst_schema_db_execute(schema_db, "PRAGMA writable_schema=RESET", NULL);
     }
     if (code == SQLITE_OK) code = rst_schema_db_execute(schema_db, "SELECT 1 FROM sqlite_master", NULL);
     if (code == SQLITE_OK) code = make_others(schema_db, catalog);
+    sqlite3_free(sqlite3_str_finish(calls.words));
     return code;
 }

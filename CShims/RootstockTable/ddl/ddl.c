@@ -109,13 +109,21 @@ static int run_change(rst_connection *c, const char *sql, int count, sqlite3_val
     return code;
 }
 
-/* A virtual table made anew joins SQLite's transaction, so that its end reaches us, and every prepared statement is
-** prepared again. Of the savepoints that are open already SQLite tells it nothing, not even their ROLLBACK TO, until
-** another one is opened. */
-int rst_change_join(rst_connection *c, char **message) {
-    int code = rst_execute(c, message, "DROP TABLE IF EXISTS main.rootstock_txn");
+/* A virtual table that is made, or written, joins SQLite's transaction, so that its end reaches us, and every prepared
+** statement is prepared again. To make one has SQLite go twice through its list of tables, and read its schema anew if
+** the transaction is rolled back, which has the store's read anew. To write one is enough where no ROLLBACK can come
+** without that: outermost, or behind another change. An INSERT of no row sets changes() to 0, where it is not. Of the
+** savepoints that are open already SQLite tells the table nothing, not even their ROLLBACK TO, until another one is
+** opened. */
+int rst_change_join(rst_connection *c, bool outermost, char **message) {
+    const bool write = sqlite3_changes64(c->db) == 0 && (outermost || store_of(c)->schema_changed);
+    int code = write ? SQLITE_OK : rst_execute(c, message, "DROP TABLE IF EXISTS main.rootstock_txn");
     if (code == SQLITE_OK)
-        code = rst_execute(c, message, "CREATE VIRTUAL TABLE main.rootstock_txn USING rootstock_txn");
+        code = rst_execute(c, message, "CREATE VIRTUAL TABLE IF NOT EXISTS main.rootstock_txn USING rootstock_txn");
+    if (code == SQLITE_OK && write) {
+        code = rst_execute(c, message, "INSERT INTO main.rootstock_txn SELECT 1 WHERE 0");
+        rst_statements_expire(c);
+    }
     if (code == SQLITE_OK) code = rst_execute(c, message, "SAVEPOINT \"rootstock join\"; RELEASE \"rootstock join\"");
     if (code == SQLITE_OK) code = rst_write_begin(c, message);
     return code;
@@ -171,7 +179,7 @@ int rst_ddl(rst_connection *c, const char *sql, int count, sqlite3_value **value
     if (changes_nothing(c, sql)) return read_instead(c, message);
     code = rst_execute(c, message, "SAVEPOINT \"rootstock ddl\"");
     if (code != SQLITE_OK) return code;
-    code = rst_change_join(c, message);
+    code = rst_change_join(c, outermost, message);
     if (code == SQLITE_OK) code = rst_schema_refresh(c, message);
     if (code == SQLITE_OK) interruptible = rst_interruptible(c);
     if (code == SQLITE_OK) code = run_change(c, sql, count, values, outermost, message);

@@ -51,13 +51,12 @@ static int undeclare(rst_connection *c, int number, char **message) {
 static int note_declared(rst_connection *c, rst_declared_type type, const char *name, const char *sql,
                          int64_t identifier, rst_table *table) {
     rst_definitions *definitions = definitions_of(c);
-    rst_declared *more =
-        sqlite3_realloc64(definitions->declared, ((sqlite3_uint64)definitions->declared_count + 1) * sizeof *more);
+    rst_declared *more = rst_array_grown(definitions->declared, definitions->declared_count, sizeof *more);
     rst_declared *declared;
     if (more == NULL) return SQLITE_NOMEM;
     definitions->declared = more;
     declared = &more[definitions->declared_count];
-    *declared = (rst_declared){type, sqlite3_mprintf("%s", name), sqlite3_mprintf("%s", sql), identifier, NULL};
+    *declared = (rst_declared){type, rst_text_duplicate(name), rst_text_duplicate(sql), identifier, NULL};
     if (declared->name == NULL || declared->sql == NULL) {
         declared_free(declared);
         return SQLITE_NOMEM;

@@ -42,7 +42,7 @@ int rst_change_begin(rst_connection *c, char **message) {
     int code;
     definitions_of(c)->saved_rowid = sqlite3_last_insert_rowid(c->db);
     code = rst_execute(c, message, "SAVEPOINT \"rootstock change\"");
-    if (code == SQLITE_OK) code = rst_change_join(c, message);
+    if (code == SQLITE_OK) code = rst_change_join(c, false, message);
     /* A statement prepared before a ROLLBACK is run again: what the ROLLBACK took away must not be believed. */
     if (code == SQLITE_OK) code = rst_schema_refresh(c, message);
     definitions_of(c)->interruptible = code == SQLITE_OK ? rst_interruptible(c) : NULL;

@@ -33,9 +33,11 @@ static bool read_texts(sqlite3_stmt *statement, rst_schema_row *row) {
     return true;
 }
 
-/* Adds the rows that the statement, which is bound, yields. */
-static int add_rows(sqlite3_stmt *statement, rst_schema_rows *s) {
+/* Adds the rows that the statement, which is bound, yields, to the first one that `known` has (or null). */
+static int add_rows(sqlite3_stmt *statement, const rst_catalog *known, rst_schema_rows *s) {
     while (sqlite3_step(statement) == SQLITE_ROW) {
+        if (known != NULL && rst_catalog_find(known, rst_text_at(statement, 1), rst_text_at(statement, 2)) != NULL)
+            break;
         rst_schema_row *rows = rst_array_grown(s->rows, s->count, sizeof *rows);
         if (rows != NULL) s->rows = rows;
         if (rows == NULL || !read_texts(statement, &rows[s->count])) return SQLITE_NOMEM;
@@ -44,21 +46,30 @@ static int add_rows(sqlite3_stmt *statement, rst_schema_rows *s) {
     return sqlite3_reset(statement);
 }
 
-#define SCHEMA_ROWS "SELECT rowid, type, name, tbl_name, sql FROM sqlite_master WHERE "
+#define SCHEMA_ROWS "SELECT rowid, type, name, tbl_name, sql FROM sqlite_master "
+
+static void reverse(rst_schema_rows *s) {
+    for (int low = 0, high = s->count - 1; low < high; low++, high--) {
+        const rst_schema_row row = s->rows[low];
+        s->rows[low] = s->rows[high];
+        s->rows[high] = row;
+    }
+}
 
 static int take(rst_connection *c, const rst_schema_reach *reach, rst_schema_rows *s) {
-    const char *sql = reach->name == NULL  ? SCHEMA_ROWS "rowid>?1 ORDER BY rowid"
-                      : reach->is_of_table ? SCHEMA_ROWS "tbl_name=?1 COLLATE NOCASE ORDER BY rowid"
-                                           : SCHEMA_ROWS "name=?1 COLLATE NOCASE ORDER BY rowid";
+    const char *sql = reach->only_adds      ? SCHEMA_ROWS "ORDER BY rowid DESC"
+                      : reach->name == NULL ? SCHEMA_ROWS "ORDER BY rowid"
+                      : reach->is_of_table  ? SCHEMA_ROWS "WHERE tbl_name=?1 COLLATE NOCASE ORDER BY rowid"
+                                            : SCHEMA_ROWS "WHERE name=?1 COLLATE NOCASE ORDER BY rowid";
     sqlite3_stmt *statement;
     int code;
     memset(s, 0, sizeof *s);
     code = sqlite3_prepare_v2(schema_of(c)->schema_db, sql, -1, &statement, NULL);
     if (code != SQLITE_OK) return code;
-    code = reach->name == NULL ? sqlite3_bind_int64(statement, 1, reach->behind)
-                               : sqlite3_bind_text(statement, 1, reach->name, -1, SQLITE_STATIC);
-    if (code == SQLITE_OK) code = add_rows(statement, s);
+    if (reach->name != NULL) code = sqlite3_bind_text(statement, 1, reach->name, -1, SQLITE_STATIC);
+    if (code == SQLITE_OK) code = add_rows(statement, reach->only_adds ? &schema_of(c)->loaded : NULL, s);
     sqlite3_finalize(statement);
+    if (reach->only_adds) reverse(s);
     return rst_call_code(code);
 }
 
@@ -73,10 +84,10 @@ int rst_schema_rows_take_again(rst_connection *c, const rst_schema_reach *reach,
     int code;
     if (reach->name == NULL) return take(c, reach, s);
     memset(s, 0, sizeof *s);
-    code = sqlite3_prepare_v2(schema_of(c)->schema_db, SCHEMA_ROWS "rowid=?1", -1, &statement, NULL);
+    code = sqlite3_prepare_v2(schema_of(c)->schema_db, SCHEMA_ROWS "WHERE rowid=?1", -1, &statement, NULL);
     for (int i = 0; i < before->count && code == SQLITE_OK; i++) {
         code = sqlite3_bind_int64(statement, 1, before->rows[i].rowid);
-        if (code == SQLITE_OK) code = add_rows(statement, s);
+        if (code == SQLITE_OK) code = add_rows(statement, NULL, s);
     }
     sqlite3_finalize(statement);
     return rst_call_code(code);
@@ -120,14 +131,8 @@ static int reach_dropped(rst_connection *c, const char *sql, rst_schema_reach *r
 int rst_schema_reach_find(rst_connection *c, const char *sql, rst_schema_reach *reach) {
     const char *p = sql;
     rst_token verb = rst_token_next(&p, sql + strlen(sql));
-    sqlite3_stmt *statement;
-    int code;
-    if (!rst_token_is(&verb, "CREATE")) return reach_dropped(c, sql, reach);
-    reach->only_adds = true;
-    code = sqlite3_prepare_v2(schema_of(c)->schema_db, "SELECT max(rowid) FROM sqlite_master", -1, &statement, NULL);
-    if (code != SQLITE_OK) return code;
-    if (sqlite3_step(statement) == SQLITE_ROW) reach->behind = sqlite3_column_int64(statement, 0);
-    return rst_call_code(sqlite3_finalize(statement));
+    reach->only_adds = rst_token_is(&verb, "CREATE");
+    return reach->only_adds ? SQLITE_OK : reach_dropped(c, sql, reach);
 }
 
 const rst_schema_row *rst_schema_rows_find(const rst_schema_rows *s, int64_t rowid) {

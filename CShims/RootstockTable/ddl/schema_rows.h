@@ -20,13 +20,12 @@ typedef struct rst_schema_rows {
 
 /* Which rows of the schema a statement may change. */
 typedef struct rst_schema_reach {
-    int64_t behind;   /* those behind this rowid, where name is null */
-    bool only_adds;   /* there is none of them yet */
+    bool only_adds;   /* those that the catalog in memory does not have: they stand last, and there is none yet */
     char *name;       /* those of this name, from sqlite3_malloc */
     bool is_of_table; /* name is a table's or a view's: those of it, its own row among them */
 } rst_schema_reach;
 
-/* A CREATE adds rows behind the last one and leaves the others alone, however many there are; a DROP takes some away.
+/* A CREATE adds rows behind the last one, and leaves the others alone, however many there are; a DROP takes some away.
 ** Where the statement may change any, the reach is every row. */
 int rst_schema_reach_find(rst_connection *c, const char *sql, rst_schema_reach *reach);
 /* Those in reach, in the order of their rowids. What was taken is given back with `rst_schema_rows_free`. */

@@ -7,17 +7,38 @@
 
 #include <string.h>
 
+enum { SPACE = 1, DIGIT = 2, NAME = 4, PAIRED = 8 };
+
+/* What a byte may be part of: a blank, a number, a name, an operator of two bytes or more. */
+#define S SPACE
+#define D (DIGIT | NAME)
+#define N NAME
+#define P PAIRED
+#define N16 N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N
+static const unsigned char classes[256] = {
+    0,   0,   0,   0,   0,   0,   0,   0,  0, S, S, S, S, S, 0, 0, /* 0 to 15 */
+    0,   0,   0,   0,   0,   0,   0,   0,  0, 0, 0, 0, 0, 0, 0, 0, /* 16 to 31 */
+    S,   P,   0,   0,   N,   0,   0,   0,  0, 0, 0, 0, 0, P, 0, 0, /*  !"#$%&'()*+,-./ */
+    D,   D,   D,   D,   D,   D,   D,   D,  D, D, 0, 0, P, P, P, 0, /* 0123456789:;<=>? */
+    0,   N,   N,   N,   N,   N,   N,   N,  N, N, N, N, N, N, N, N, /* @ABCDEFGHIJKLMNO */
+    N,   N,   N,   N,   N,   N,   N,   N,  N, N, N, 0, 0, 0, 0, N, /* PQRSTUVWXYZ[\]^_ */
+    0,   N,   N,   N,   N,   N,   N,   N,  N, N, N, N, N, N, N, N, /* `abcdefghijklmno */
+    N,   N,   N,   N,   N,   N,   N,   N,  N, N, N, 0, P, 0, 0, 0, /* pqrstuvwxyz{|}~ */
+    N16, N16, N16, N16, N16, N16, N16, N16};
+#undef S
+#undef D
+#undef N
+#undef P
+#undef N16
+
 static bool is_space(unsigned char c) {
-    return c == ' ' || (c >= '\t' && c <= '\r');
+    return (classes[c] & SPACE) != 0;
 }
 static bool is_digit(unsigned char c) {
-    return c >= '0' && c <= '9';
+    return (classes[c] & DIGIT) != 0;
 }
 static bool is_name(unsigned char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '$' || c >= 0x80;
-}
-static unsigned char upper(unsigned char c) {
-    return c >= 'a' && c <= 'z' ? (unsigned char)(c - 32) : c;
+    return (classes[c] & NAME) != 0;
 }
 
 static const char *skip_blank(const char *p, const char *end) {
@@ -133,6 +154,7 @@ rst_token rst_token_next(const char **position, const char *end) {
             token.type = TOKEN_WORD;
         } else {
             p = start + 1;
+            if ((classes[(unsigned char)*start] & PAIRED) == 0) break;
             for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
                 if (end - start >= 2 && memcmp(start, pairs[i], 2) == 0) p = start + 2;
             }
@@ -165,22 +187,12 @@ const char *rst_token_last_end(const char *text, const char *end) {
     }
 }
 
-bool rst_token_is(const rst_token *token, const char *word) {
-    size_t size = strlen(word);
-    if (token->type != TOKEN_WORD || token->size != size) return false;
-    for (size_t i = 0; i < size; i++) {
-        if (upper((unsigned char)token->text[i]) != (unsigned char)word[i]) return false;
+bool rst_token_spells(const rst_token *token, const char *word) {
+    for (size_t i = 0; i < token->size; i++) {
+        char c = token->text[i];
+        if ((c >= 'a' && c <= 'z' ? c - 32 : c) != word[i]) return false;
     }
     return true;
-}
-
-bool rst_token_mark(const rst_token *token, const char *mark) {
-    return token->type == TOKEN_PUNCTUATION && token->size == strlen(mark) &&
-           memcmp(token->text, mark, token->size) == 0;
-}
-
-bool rst_token_names(const rst_token *token) {
-    return token->type == TOKEN_WORD || token->type == TOKEN_NAME || token->type == TOKEN_STRING;
 }
 
 char *rst_token_name(const rst_token *token) {

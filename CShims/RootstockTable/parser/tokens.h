@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 typedef enum rst_token_type {
     TOKEN_END = 0,
@@ -29,12 +30,21 @@ typedef struct rst_token {
 rst_token rst_token_next(const char **position, const char *end);
 /* The end of the last token in [text, end) that is no semicolon: what is put behind it is in no comment. */
 const char *rst_token_last_end(const char *text, const char *end);
-/* Whether an unquoted word equals `word` (upper case), without case. */
-bool rst_token_is(const rst_token *token, const char *word);
+/* Whether the token's text equals `word` (upper case, of the token's size), without case. */
+bool rst_token_spells(const rst_token *token, const char *word);
+/* Whether an unquoted word equals `word` (upper case), without case. Inline: most words differ in their size. */
+static inline bool rst_token_is(const rst_token *token, const char *word) {
+    return token->type == TOKEN_WORD && token->size == strlen(word) && rst_token_spells(token, word);
+}
 /* Whether it is this one-character (or two-character) punctuation. */
-bool rst_token_mark(const rst_token *token, const char *mark);
+static inline bool rst_token_mark(const rst_token *token, const char *mark) {
+    return token->type == TOKEN_PUNCTUATION && token->size == strlen(mark) &&
+           memcmp(token->text, mark, token->size) == 0;
+}
 /* Whether the token can stand for a name: word, quoted name or string. */
-bool rst_token_names(const rst_token *token);
+static inline bool rst_token_names(const rst_token *token) {
+    return token->type == TOKEN_WORD || token->type == TOKEN_NAME || token->type == TOKEN_STRING;
+}
 /* The name it stands for, without quotes, from sqlite3_malloc; null without memory. */
 char *rst_token_name(const rst_token *token);
 /* Whether the name it stands for equals `name`, without case. */

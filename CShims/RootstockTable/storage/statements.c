@@ -113,6 +113,13 @@ void rst_statement_done(rst_connection *c, sqlite3_stmt *statement) {
     }
 }
 
+void rst_statements_expire(rst_connection *c) {
+    int on = 0;
+    (void)sqlite3_db_config(c->db, SQLITE_DBCONFIG_ENABLE_QPSG, -1, &on);
+    (void)sqlite3_db_config(c->db, SQLITE_DBCONFIG_ENABLE_QPSG, !on, NULL);
+    (void)sqlite3_db_config(c->db, SQLITE_DBCONFIG_ENABLE_QPSG, on, NULL);
+}
+
 int rst_statement_current(rst_connection *c, const char *sql) {
     sqlite3_stmt *statement = NULL;
     int code = rst_statement_get(c, sql, &statement);

@@ -47,6 +47,8 @@ int rst_statement_get(rst_connection *c, const char *sql, sqlite3_stmt **stateme
 void rst_statement_done(rst_connection *c, sqlite3_stmt *statement);
 /* Keeps the statement prepared; anew where SQLite would at its next step, as after sqlite3_set_authorizer. */
 int rst_statement_current(rst_connection *c, const char *sql);
+/* Has SQLite prepare every statement anew before it next begins, as a change of its own schema would. */
+void rst_statements_expire(rst_connection *c);
 /* Runs a statement without rows that is kept prepared, as rst_execute runs one. */
 int rst_execute_kept(rst_connection *c, char **message, const char *sql);
 /* SQLITE_INTERRUPT if the application interrupts what runs; asked at every 64th step. SQLITE_NOMEM. */

@@ -2,8 +2,8 @@
 ** txn_module.c - SQLite's notices of transactions, and the marker: a virtual table without rows that carries them for
 ** schema changes.
 **
-** A table is told of a transaction only once it is written. A change of the schema writes none of the store's, so the
-** marker is written instead, by a statement that changes no row (ddl.c). Invariant: whichever table is told, the
+** A table is told of a transaction only once it is made or written. A change of the schema writes none of the store's,
+** so the marker is instead, by a statement that changes no row (ddl.c). Invariant: whichever table is told, the
 ** store's one write transaction is meant.
 */
 #include "storage/storage.h"
@@ -108,6 +108,15 @@ static int marker_create(sqlite3 *db, void *context, int count, const char *cons
     return marker_connect(db, context, count, arguments, out, message);
 }
 
+/* Without it nothing could be inserted, not even no row. */
+static int marker_update(sqlite3_vtab *base, int count, sqlite3_value **values, sqlite3_int64 *rowid) {
+    UNUSED(base);
+    UNUSED(count);
+    UNUSED(values);
+    UNUSED(rowid);
+    return SQLITE_READONLY;
+}
+
 const sqlite3_module rst_txn_module = {
     .iVersion = 2,
     .xCreate = marker_create,
@@ -116,6 +125,7 @@ const sqlite3_module rst_txn_module = {
     .xDisconnect = rst_bare_disconnect,
     .xDestroy = rst_bare_disconnect,
     .xOpen = rst_bare_open,
+    .xUpdate = marker_update,
     .xBegin = rst_vtab_begin,
     .xSync = rst_vtab_sync,
     .xCommit = rst_vtab_commit,

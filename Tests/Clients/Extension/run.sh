@@ -282,8 +282,9 @@ for engine in lmdb sqlite-btree; do
     fi
 done
 
-# A kept INSERT after a NOT NULL ON CONFLICT ROLLBACK of a generated column; subqueries with parameters that a change runs once.
-for script in kept_insert parameters_once; do
+# A kept INSERT after a NOT NULL ON CONFLICT ROLLBACK of a generated column; subqueries with parameters that a change runs once;
+# kept statements beside changes of the schema.
+for script in kept_insert parameters_once kept_statements; do
     cases=$((cases + 1))
     /usr/bin/python3 "$(dirname "$0")/$script.py" >"$folder/$script.expected"
     /usr/bin/python3 "$(dirname "$0")/$script.py" "$extension" >"$folder/$script.actual" 2>&1 || true
