@@ -314,6 +314,7 @@ static void release_environment(shared_environment *open) {
             }
         }
         if (shared->attachment_free != NULL) shared->attachment_free(shared->attachment);
+        if (shared->process == rootstock_process()) rootstock_writer_thread_end(&open->writers.thread);
         shared->engine->close(shared->environment);
         free_environment(open);
     }

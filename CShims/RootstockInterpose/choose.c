@@ -170,6 +170,15 @@ static void settle_engine(open_name *name) {
     if (strcmp(name->engine, "sqlite") == 0) name->engine[0] = '\0';
 }
 
+/* Is there a folder that a new file may be made in? Else SQLite fails, in the words that programs look for. */
+static bool has_folder(const char *path) {
+    const char *slash = strrchr(path, '/');
+    char *folder = slash == NULL ? sqlite3_mprintf(".") : sqlite3_mprintf("%.*s/", (int)(slash - path), path);
+    bool there = folder != NULL && access(folder, W_OK | X_OK) == 0;
+    sqlite3_free(folder);
+    return there;
+}
+
 static int choose(open_name *name, rsti_choice *choice, char **message) {
     const char *durability = getenv("ROOTSTOCK_DURABILITY");
     const bool asks = name->engine[0] != '\0';
@@ -186,7 +195,7 @@ static int choose(open_name *name, rsti_choice *choice, char **message) {
             sqlite3_snprintf(sizeof name->engine, name->engine, "%s", known);
         } else {
             const bool absent = access(name->path, F_OK) != 0;
-            if (name->read_only || (absent && !name->may_create)) return SQLITE_OK;
+            if (name->read_only || (absent && !(name->may_create && has_folder(name->path)))) return SQLITE_OK;
             settle_engine(name);
         }
         if (name->engine[0] == '\0') return SQLITE_OK;

@@ -24,7 +24,7 @@
 **     of get, and a cursor's at most, stay valid until the next put, delete or clear, as above.
 **  5. Threads. An environment may be used by many threads at once. A transaction and its cursors are used by one thread
 **     at a time. With ROOTSTOCK_CAPABILITY_THREAD_BOUND_WRITER a write transaction must be ended by the thread that
-**     began it (the table layer checks that and refuses).
+**     began it (the table layer checks that and refuses, or has rootstock_writer_run do both).
 **  6. One writer. The table layer never begins a second write transaction on an environment of this process while one
 **     is live (it queues them by rootstock_writer_lock). Writers of other processes are the engine's matter: see begin.
 **  7. Snapshots. A read transaction sees the last commit before its begin (or renew), whole, and nothing later.
@@ -456,6 +456,11 @@ int rootstock_writer_lock_soon(rootstock_shared *shared);
 ** comes. ROOTSTOCK_BUSY if the turn did not come. Where commits wait for no flush, others may overtake a thread that
 ** has waited for less than 5 milliseconds, and less than half of its time. */
 int rootstock_writer_lock_in_line(rootstock_shared *shared, uint64_t nanoseconds);
+/* For who has the lock, and an engine with ROOTSTOCK_CAPABILITY_THREAD_BOUND_WRITER: a thread of the environment's own,
+** which begins and ends write transactions for others. ROOTSTOCK_OK: there is one. run has it do the work, waits, and
+** gives the work's result; describe tells a failure as if it were the caller's. */
+int rootstock_writer_thread(rootstock_shared *shared);
+int rootstock_writer_run(rootstock_shared *shared, int (*work)(void *context), void *context);
 /* How many threads stand in line. */
 int rootstock_writers_in_line(rootstock_shared *shared);
 /* A connection's state between its commits; zero it at first. */

@@ -28,6 +28,7 @@ int rootstock_host_attach(sqlite3 *db, rootstock_attach_chooser choose) {
     rst_connection *c = code == SQLITE_OK ? rst_connection_of(db) : NULL;
     if (c == NULL) return code == SQLITE_OK ? SQLITE_NOMEM : code;
     front_of(c)->choose = choose;
+    store_of(c)->roams = true;
     return SQLITE_OK;
 }
 
@@ -105,6 +106,7 @@ static int attach_store(rst_connection *c, const char *path, const char *engine,
         code =
             sqlite3_open_v2(":memory:", &a->inner, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI, NULL);
     if (code == SQLITE_OK) code = rootstock_open(a->inner, a->path, engine, options, NULL, message);
+    if (code == SQLITE_OK) store_of(rst_connection_of(a->inner))->roams = store_of(c)->roams;
     if (code == SQLITE_OK) code = rst_attached_file_open(a, message);
     if (code == SQLITE_OK) {
         code = rst_attached_refresh(a, message);

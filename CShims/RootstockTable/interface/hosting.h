@@ -30,7 +30,8 @@ void rootstock_aside_end(sqlite3 *db, const rootstock_aside *aside);
 
 /* Says what a file name of ATTACH means on db: the path, engine and options of a store, as rootstock_open takes them,
 ** all from sqlite3_malloc. SQLITE_NOTFOUND: it is SQLite's own. Without it a file tells by its bytes, and a new one by
-** the URI's parameter engine. */
+** the URI's parameter engine.
+** A db that has a chooser is a program's that knows of no store: its threads may hand a transaction on. */
 typedef int (*rootstock_attach_chooser)(const char *name, char **path, char **engine, char **options, char **message);
 int rootstock_host_attach(sqlite3 *db, rootstock_attach_chooser choose);
 /* Whether a store is attached to db under that schema name: there is no file of SQLite's behind it. */

@@ -96,6 +96,8 @@ typedef struct rst_store {
     uint64_t writer_timeout; /* what was asked for */
     uint64_t writer_asked;   /* when the first try began, and the last one ended */
     uint64_t writer_tried;
+    bool roams;            /* another thread may end a transaction than began it: a program that knows no store */
+    bool writer_elsewhere; /* begun by the environment's own thread, which ends it, too */
     unsigned long writer_thread;
     uint64_t writer_identifier;
     /* What rst_get found last in the write transaction, while nothing has changed since: an UPDATE asks for its row in

@@ -41,13 +41,13 @@ static void writer_abandon(rst_connection *c) {
     rst_store *store = store_of(c);
     if (store->writer == NULL) return; /* a failure in between has rolled everything back already */
     store->hooks->detach_cursors(c);
-    store->engine->abort(store->writer);
+    rst_writer_abort(store);
     rst_catalog_handle_undone(store);
     rst_writer_finished(c);
 }
 
 /* Takes the lock and begins; SQLITE_BUSY, after a short wait at most, if another writer is at work. */
-int rst_write_try(rst_connection *c) {
+int rst_write_try(rst_connection *c, bool lasting) {
     rst_store *store = store_of(c);
     int code;
     if (store->writer != NULL) return SQLITE_OK;
@@ -56,7 +56,7 @@ int rst_write_try(rst_connection *c) {
     code = rst_check_usable(c, NULL);
     if (code != SQLITE_OK) return code;
     for (int follows = 0;; follows++) {
-        code = rst_writer_take(c);
+        code = rst_writer_take(c, lasting);
         if (code == ROOTSTOCK_OK) break;
         store->begin_failure = code;
         if (code != ROOTSTOCK_MOVED || follows >= FOLLOWS_LIMIT) return rst_map_code(c, code);
@@ -93,6 +93,7 @@ int rst_write_try(rst_connection *c) {
 
 int rst_write_begin(rst_connection *c, char **message) {
     rst_store *store = store_of(c);
+    bool lasting;
     int code;
     if (store->triggers_lost) return SQLITE_SCHEMA; /* past the front door */
     if (store->writer != NULL) {
@@ -111,10 +112,10 @@ int rst_write_begin(rst_connection *c, char **message) {
         return SQLITE_READONLY;
     }
     store->writer_patience_known = false; /* a statement of its own: see writer.c */
-    code = rst_write_try(c);
+    lasting = !sqlite3_get_autocommit(c->db);
+    code = rst_write_try(c, lasting);
     if (code == SQLITE_BUSY && !store->reader_pinned && store->open_cursors == 0 && store->held == 0 &&
         store->control != NULL) {
-        bool lasting = !sqlite3_get_autocommit(c->db);
         /* Let SQLite ask the application's busy handler, through the control file. */
         code = rst_txn_hook_statement(c);
         if (code != SQLITE_OK) return code;

@@ -18,7 +18,8 @@ int rst_refuse_usage(rst_connection *c, char **message);
 /* Whether the store can be used here and now: not after fork, not by a thread that may not. */
 static inline int rst_check_usable(rst_connection *c, char **message) {
     long process = atomic_load_explicit(&rootstock_process_identifier, memory_order_relaxed);
-    bool ours = store_of(c)->writer == NULL || store_of(c)->writer_thread == (unsigned long)pthread_self();
+    bool ours = store_of(c)->writer == NULL || store_of(c)->writer_elsewhere ||
+                store_of(c)->writer_thread == (unsigned long)pthread_self();
     return __builtin_expect(ours && store_of(c)->shared->process == process, true) ? SQLITE_OK
                                                                                    : rst_refuse_usage(c, message);
 }
@@ -52,17 +53,19 @@ enum { FOLLOWS_LIMIT = 100 };
 /* Begins the write transaction, or joins the live one. */
 int rst_write_begin(rst_connection *c, char **message);
 /* writer.c */
-/* Takes the write lock and begins c->writer. A ROOTSTOCK_ code; BUSY after a small part of the busy timeout. */
-int rst_writer_take(rst_connection *c);
-/* For begin of a write transaction. */
-uint32_t rst_writer_flags(const rst_store *store);
+/* Takes the write lock and begins c->writer. lasting: the transaction outlives the statement. A ROOTSTOCK_ code; BUSY
+** after a small part of the busy timeout. */
+int rst_writer_take(rst_connection *c, bool lasting);
+/* With the write lock kept: c->writer begun, and undone. */
+int rst_writer_begin(rst_store *store);
+void rst_writer_abort(rst_store *store);
 /* Commits and forgets c->writer. alone: nobody may see the commit before it is durable. A ROOTSTOCK_ code; with a
 ** *ticket that is not 0 the commit is durable after rst_writer_wait_durable, which is called with the write lock given
 ** up. */
 int rst_writer_commit(rst_connection *c, bool alone, uint64_t *ticket);
 int rst_writer_wait_durable(rst_connection *c, uint64_t ticket, char **message);
 /* What xLock(RESERVED) of the control file calls: waits shortly; after SQLITE_BUSY SQLite asks the busy handler. */
-int rst_write_try(rst_connection *c);
+int rst_write_try(rst_connection *c, bool lasting);
 int rst_write_commit(rst_connection *c, char **message);
 /* Ends the write transaction, in which nothing was changed, by having the engine compact the store. */
 int rst_write_compact(rst_connection *c, char **message);

@@ -90,7 +90,8 @@ static int control_lock(sqlite3_file *file, int level) {
         bool wants = (level >= SQLITE_LOCK_RESERVED && control->level < SQLITE_LOCK_RESERVED) ||
                      (level == SQLITE_LOCK_SHARED && store_of(c)->control_wants_writer);
         if (wants && store_of(c)->writer == NULL) {
-            int code = rst_write_try(c);
+            bool immediate = !store_of(c)->control_wants_writer; /* BEGIN IMMEDIATE has a transaction only afterwards */
+            int code = rst_write_try(c, immediate || !sqlite3_get_autocommit(c->db));
             if (code != SQLITE_OK) return code;
         }
     }

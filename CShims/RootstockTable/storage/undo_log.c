@@ -61,10 +61,10 @@ static int restart_writer(rst_connection *c) {
     if (store->schema_changed) store->schema_stale = true;
     store->schema_changed = false;
     store->hooks->detach_cursors(c);
-    store->engine->abort(store->writer);
+    rst_writer_abort(store);
     rst_catalog_handle_undone(store);
     rst_positions_forget(c);
-    code = store->engine->begin(store->shared->environment, rst_writer_flags(store), NULL, NULL, &store->writer);
+    code = rst_writer_begin(store);
     if (code != ROOTSTOCK_OK) {
         store->writer = NULL;
         rst_writer_finished(c);

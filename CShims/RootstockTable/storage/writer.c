@@ -16,6 +16,9 @@
 #include "storage/storage.h"
 
 #include <time.h>
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 32)
+#include <sys/single_threaded.h>
+#endif
 
 /* One try waits for a twentieth of the timeout, within these, and all tries together for an eighth: SQLite's sleeps are
 ** the rest. */
@@ -78,16 +81,74 @@ static int look_again(void *context, int attempts) {
 }
 
 /* A store that keeps checksums is one whose pages are not believed either. */
-uint32_t rst_writer_flags(const rst_store *store) {
+static uint32_t begin_flags(const rst_store *store) {
     bool checked = (store->checks_pages || store->crc != NULL) &&
                    (store->engine->capabilities & ROOTSTOCK_CAPABILITY_CHECKS_PAGES) != 0;
     return ROOTSTOCK_BEGIN_WRITE | (checked ? ROOTSTOCK_BEGIN_CHECKED : 0);
 }
 
+/* What the engine may want of one thread alone. */
+typedef struct writer_call {
+    rst_store *store;
+    rootstock_transaction *writer;
+    enum { CALL_BEGIN, CALL_PUBLISH, CALL_COMMIT, CALL_ABORT } what;
+    uint64_t *until; /* BEGIN: null, or how long to wait for another process */
+    uint64_t *ticket;
+} writer_call;
+
+static int call_engine(void *context) {
+    writer_call *call = context;
+    const rst_store *store = call->store;
+    switch (call->what) {
+    case CALL_BEGIN:
+        return store->engine->begin(store->shared->environment, begin_flags(store),
+                                    call->until == NULL ? NULL : look_again, call->until, &call->writer);
+    case CALL_PUBLISH: return store->engine->publish(call->writer, call->ticket);
+    case CALL_COMMIT: return store->engine->commit(call->writer);
+    case CALL_ABORT: store->engine->abort(call->writer); break;
+    }
+    return ROOTSTOCK_OK;
+}
+
+static int call_there(writer_call *call) {
+    rst_store *store = call->store;
+    return store->writer_elsewhere ? rootstock_writer_run(store->shared, call_engine, call) : call_engine(call);
+}
+
+static int begin_until(rst_store *store, uint64_t *until) {
+    writer_call call = {.store = store, .what = CALL_BEGIN, .until = until};
+    int code = call_there(&call);
+    store->writer = code == ROOTSTOCK_OK ? call.writer : NULL;
+    return code;
+}
+
+int rst_writer_begin(rst_store *store) {
+    return begin_until(store, NULL);
+}
+
+void rst_writer_abort(rst_store *store) {
+    writer_call call = {.store = store, .what = CALL_ABORT, .writer = store->writer};
+    (void)call_there(&call);
+}
+
+static bool is_single_threaded(void) {
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 32)
+    return __libc_single_threaded;
+#else
+    return false;
+#endif
+}
+
+/* Is the transaction to be begun by the environment's own thread? It costs two turns of it, so not where nobody else
+** can come in between. */
+static bool begins_elsewhere(const rst_store *store, bool lasting) {
+    return lasting && store->roams && (store->engine->capabilities & ROOTSTOCK_CAPABILITY_THREAD_BOUND_WRITER) != 0 &&
+           !is_single_threaded() && rootstock_writer_thread(store->shared) == ROOTSTOCK_OK;
+}
+
 /* Takes the lock, or waits until `until` at most; 0 before patience was asked for. */
-static int take(rst_connection *c, uint64_t *until) {
+static int take(rst_connection *c, bool lasting, uint64_t *until) {
     rst_store *store = store_of(c);
-    rootstock_environment *environment = store->shared->environment;
     int code = rootstock_writer_lock_soon(store->shared);
     if (code == ROOTSTOCK_BUSY) {
         uint64_t now = nanoseconds_now(), longest = patience(c, now);
@@ -95,27 +156,24 @@ static int take(rst_connection *c, uint64_t *until) {
         if (longest > 0) code = rootstock_writer_lock_in_line(store->shared, longest);
     }
     if (code != ROOTSTOCK_OK) return code;
-    code = store->engine->begin(environment, rst_writer_flags(store), NULL, NULL, &store->writer);
+    store->writer_elsewhere = begins_elsewhere(store, lasting);
+    code = rst_writer_begin(store);
     if (code == ROOTSTOCK_BUSY) {
         /* Another process writes. */
         if (*until == 0) {
             uint64_t now = nanoseconds_now();
             *until = now + patience(c, now);
         }
-        if (nanoseconds_now() < *until)
-            code = store->engine->begin(environment, rst_writer_flags(store), look_again, until, &store->writer);
+        if (nanoseconds_now() < *until) code = begin_until(store, until);
     }
-    if (code != ROOTSTOCK_OK) {
-        store->writer = NULL;
-        rootstock_writer_unlock(store->shared);
-    }
+    if (code != ROOTSTOCK_OK) rootstock_writer_unlock(store->shared);
     return code;
 }
 
-int rst_writer_take(rst_connection *c) {
+int rst_writer_take(rst_connection *c, bool lasting) {
     rst_store *store = store_of(c);
     uint64_t begun = nanoseconds_now(), until = 0, spent;
-    int code = take(c, &until);
+    int code = take(c, lasting, &until);
     if (code == ROOTSTOCK_OK) {
         store->writer_patience_known = false;
         return code;
@@ -128,12 +186,12 @@ int rst_writer_take(rst_connection *c) {
 
 int rst_writer_commit(rst_connection *c, bool alone, uint64_t *ticket) {
     rst_store *store = store_of(c);
-    rootstock_transaction *writer = store->writer;
+    writer_call call = {.store = store, .what = CALL_COMMIT, .writer = store->writer, .ticket = ticket};
     *ticket = 0;
     store->writer = NULL;
     if (!alone && store->engine->publish != NULL && rootstock_writer_shares(store->shared, &store->writer_turn))
-        return store->engine->publish(writer, ticket);
-    return store->engine->commit(writer);
+        call.what = CALL_PUBLISH;
+    return call_there(&call);
 }
 
 int rst_writer_wait_durable(rst_connection *c, uint64_t ticket, char **message) {
