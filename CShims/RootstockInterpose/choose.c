@@ -185,7 +185,7 @@ static int choose(open_name *name, rsti_choice *choice, char **message) {
     if (name->foreign_vfs || name->refused) return SQLITE_OK;
     if (name->memory) {
         settle_engine(name);
-        if (!is_set("ROOTSTOCK_MEMORY") && !asks) return SQLITE_OK;
+        if ((!is_set("ROOTSTOCK_MEMORY") && !asks) || name->read_only) return SQLITE_OK; /* empty for good */
         if (name->engine[0] == '\0') sqlite3_snprintf(sizeof name->engine, name->engine, "lmdb");
     } else {
         if (name->path[0] == '\0') return SQLITE_OK;

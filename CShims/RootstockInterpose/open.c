@@ -67,6 +67,7 @@ static int open_on(sqlite3 *db, rsti_module *modules, const rsti_choice *choice,
     if (code == SQLITE_OK) code = rootstock_host_attach(db, rsti_attach_choose);
     if (code == SQLITE_OK) code = rootstock_open(db, d->path, choice->engine, choice->options, NULL, &message);
     if (code == SQLITE_OK) {
+        if (choice->in_memory) rootstock_host_nameless(db);
         d->file_name = file_name_of(choice);
         if (d->file_name == NULL) code = SQLITE_NOMEM;
     }

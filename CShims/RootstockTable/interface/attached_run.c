@@ -32,6 +32,11 @@ int rootstock_host_attach(sqlite3 *db, rootstock_attach_chooser choose) {
     return SQLITE_OK;
 }
 
+void rootstock_host_nameless(sqlite3 *db) {
+    rst_connection *c = rst_connection_of(db);
+    if (c != NULL) store_of(c)->nameless = true;
+}
+
 int rootstock_is_attached(sqlite3 *db, const char *schema) {
     rst_connection *c = rst_connection_of(db);
     return c != NULL && schema != NULL && rst_attached_find(c, schema) != NULL;

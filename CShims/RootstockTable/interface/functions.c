@@ -224,6 +224,10 @@ static void path_function(sqlite3_context *context, int count, sqlite3_value **v
     UNUSED(count);
     UNUSED(values);
     if (store_of(c)->shared == NULL) return;
+    if (store_of(c)->nameless) {
+        sqlite3_result_text(context, "", 0, SQLITE_STATIC);
+        return;
+    }
     full = sqlite3_malloc64((sqlite3_uint64)vfs->mxPathname + 1);
     if (full == NULL)
         sqlite3_result_error_nomem(context);

@@ -34,6 +34,8 @@ void rootstock_aside_end(sqlite3 *db, const rootstock_aside *aside);
 ** A db that has a chooser is a program's that knows of no store: its threads may hand a transaction on. */
 typedef int (*rootstock_attach_chooser)(const char *name, char **path, char **engine, char **options, char **message);
 int rootstock_host_attach(sqlite3 *db, rootstock_attach_chooser choose);
+/* The store of db stands for a database in memory: PRAGMA database_list gives it no file name. */
+void rootstock_host_nameless(sqlite3 *db);
 /* Whether a store is attached to db under that schema name: there is no file of SQLite's behind it. */
 int rootstock_is_attached(sqlite3 *db, const char *schema);
 

@@ -96,6 +96,7 @@ typedef struct rst_store {
     uint64_t writer_timeout; /* what was asked for */
     uint64_t writer_asked;   /* when the first try began, and the last one ended */
     uint64_t writer_tried;
+    bool nameless;         /* stands for a database in memory, which has no file name */
     bool roams;            /* another thread may end a transaction than began it: a program that knows no store */
     bool writer_elsewhere; /* begun by the environment's own thread, which ends it, too */
     unsigned long writer_thread;

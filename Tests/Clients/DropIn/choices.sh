@@ -63,6 +63,10 @@ is "... and reads" "1|z" "$(with sqlite3 -readonly new.db "SELECT * FROM t")"
 is ":memory: is native" "memory" "$(with ROOTSTOCK_ENGINE=lmdb sqlite3 :memory: "PRAGMA journal_mode")"
 is ":memory: is a store where that is asked" "rootstock: :memory:: a store, engine lmdb (in memory)
 7" "$(with TMPDIR="$folder" ROOTSTOCK_MEMORY=1 ROOTSTOCK_VERBOSE=1 sqlite3 :memory: "CREATE TABLE t(a DEFAULT 7); INSERT INTO t DEFAULT VALUES; SELECT * FROM t")"
+is "... which has no name, as in memory" "0|main|
+|7" "$(with TMPDIR="$folder" ROOTSTOCK_MEMORY=1 sqlite3 :memory: "CREATE TABLE t(a DEFAULT 7); INSERT INTO t DEFAULT VALUES; PRAGMA database_list; SELECT file, a FROM pragma_database_list, t")"
+is "... but not where nothing can be written" "attempt to write a readonly database" \
+    "$(with TMPDIR="$folder" ROOTSTOCK_ENGINE=lmdb ROOTSTOCK_MEMORY=1 sqlite3 -readonly :memory: "SELECT 1 WHERE 0; CREATE TABLE t(a)" | grep -o 'attempt.*base')"
 is "its folder is gone" "" "$(find "$folder" -name 'rootstock-*')"
 is "an option of the URI is checked" 1 \
     "$(with sqlite3 "file:wrong.db?engine=lmdb&durability=some" "SELECT 1" >/dev/null && echo 0 || echo 1)"
