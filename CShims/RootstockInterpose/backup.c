@@ -173,10 +173,10 @@ INTERPOSED(int, backup_finish, (sqlite3_backup * handle)) {
     RSTI_START();
     b = ours(handle);
     if (b == NULL) return sqlite3_backup_finish(handle);
-    code = b->code;
+    code = b->code == SQLITE_DONE ? SQLITE_OK : b->code; /* BUSY, too, whatever SQLite's manual says */
+    if (b->to != NULL) code = rsti_end(b->to, code);
     release(b);
-    /* What can be tried again is no error of the backup. */
-    return code == SQLITE_DONE || code == SQLITE_BUSY || code == SQLITE_LOCKED ? SQLITE_OK : code;
+    return code;
 }
 
 INTERPOSED(int, backup_remaining, (sqlite3_backup * handle)) {
@@ -191,6 +191,17 @@ INTERPOSED(int, backup_pagecount, (sqlite3_backup * handle)) {
     return sqlite3_backup_pagecount(handle);
 }
 
+static bool is_unused(sqlite3 *image) {
+    sqlite3_stmt *statement = NULL;
+    bool is = sqlite3_prepare_v2(image,
+                                 "SELECT 1 FROM pragma_user_version, pragma_application_id WHERE user_version = 0 AND "
+                                 "application_id = 0 AND NOT EXISTS (SELECT 1 FROM sqlite_schema)",
+                                 -1, &statement, NULL) == SQLITE_OK &&
+              sqlite3_step(statement) == SQLITE_ROW;
+    (void)sqlite3_finalize(statement);
+    return is;
+}
+
 INTERPOSED(unsigned char *, serialize, (sqlite3 * db, const char *schema, sqlite3_int64 *size, unsigned flags)) {
     rsti_database *d = RSTI_FIND(db);
     sqlite3 *image;
@@ -199,7 +210,12 @@ INTERPOSED(unsigned char *, serialize, (sqlite3 * db, const char *schema, sqlite
     if (d == NULL || !(schema == NULL || is_main(schema))) return sqlite3_serialize(db, schema, size, flags);
     if (size != NULL) *size = -1;
     if (rsti_image_of(d, &image) != SQLITE_OK) return NULL;
-    bytes = sqlite3_serialize(image, "main", size, flags & ~(unsigned)SQLITE_SERIALIZE_NOCOPY);
+    if (is_unused(image)) {
+        bytes = NULL; /* a database that was never written to has no page */
+        if (size != NULL) *size = 0;
+    } else {
+        bytes = sqlite3_serialize(image, "main", size, flags & ~(unsigned)SQLITE_SERIALIZE_NOCOPY);
+    }
     (void)sqlite3_close(image);
     if ((flags & SQLITE_SERIALIZE_NOCOPY) == 0) return bytes;
     sqlite3_free(bytes); /* there is no memory of the database to point to */

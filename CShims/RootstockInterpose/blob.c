@@ -29,6 +29,7 @@ struct rsti_blob {
     bool writable;
     bool stale;   /* the row is another one: the next use fails */
     bool expired; /* one has failed */
+    int code;     /* of the last use that reached the value: what closing tells once more */
 };
 
 static rsti_blob *all;
@@ -337,6 +338,7 @@ INTERPOSED(int, blob_reopen, (sqlite3_blob * handle, sqlite3_int64 rowid)) {
         code = rsti_fail(blob->database, SQLITE_ABORT, NULL);
     } else {
         blob->stale = false;
+        blob->code = SQLITE_OK;
         code = seek(blob, rowid, &message);
         if (code != SQLITE_OK) {
             expire(blob);
@@ -367,6 +369,7 @@ INTERPOSED(int, blob_read, (sqlite3_blob * handle, void *to, int count, int offs
     rsti_enter(blob->database);
     code = within(blob, count, offset);
     if (code == SQLITE_OK && count > 0) memcpy(to, blob->data + offset, (size_t)count);
+    if (code == SQLITE_OK) blob->code = SQLITE_OK;
     if (code != SQLITE_OK) code = rsti_fail(blob->database, code, NULL);
     rsti_leave(blob->database);
     return code;
@@ -394,7 +397,7 @@ static int write_bytes(rsti_blob *blob, const void *from, int count, int offset)
     unsigned char *whole;
     sqlite3_int64 changes, total;
     int code = within(blob, count, offset);
-    if (code == SQLITE_OK && !blob->writable) code = SQLITE_READONLY;
+    if (code == SQLITE_OK) blob->code = code = blob->writable ? SQLITE_OK : SQLITE_READONLY;
     if (code != SQLITE_OK) return rsti_fail(d, code, NULL);
     if (count == 0) return SQLITE_OK;
     whole = malloc((size_t)blob->size);
@@ -460,9 +463,15 @@ INTERPOSED(int, blob_bytes, (sqlite3_blob * handle)) {
 
 INTERPOSED(int, blob_close, (sqlite3_blob * handle)) {
     rsti_blob *blob;
+    int code = SQLITE_OK;
     RSTI_START();
     blob = ours(handle);
     if (blob == NULL) return sqlite3_blob_close(handle);
+    if (!blob->expired && !blob->internal) {
+        rsti_enter(blob->database);
+        code = rsti_end(blob->database, blob->code);
+        rsti_leave(blob->database);
+    }
     release(blob);
-    return SQLITE_OK;
+    return code;
 }

@@ -46,6 +46,19 @@ INTERPOSED(int, wal_checkpoint_v2, (sqlite3 * db, const char *schema, int mode, 
     return SQLITE_OK;
 }
 
+/* The schema of the store's own helpers is none of the program's. */
+static const char helpers[] = "rootstock";
+
+INTERPOSED(const char *, db_name, (sqlite3 * db, int index)) {
+    const char *name = NULL;
+    RSTI_START();
+    if (RSTI_FIND(db) == NULL) return sqlite3_db_name(db, index);
+    for (int i = 0; index >= 0 && (name = sqlite3_db_name(db, i)) != NULL; i++) {
+        if (strcmp(name, helpers) != 0 && index-- == 0) return name;
+    }
+    return NULL;
+}
+
 /* Of main the answer is the store's: a statement that was refused the write lock has begun to write to the database in
 ** memory. */
 static int state_of(sqlite3 *db, const char *schema) {
@@ -66,7 +79,7 @@ INTERPOSED(int, txn_state, (sqlite3 * db, const char *schema)) {
     } else {
         for (int i = 0; (schema = sqlite3_db_name(db, i)) != NULL; i++) {
             int one = state_of(db, schema);
-            if (one > state && strcmp(schema, "rootstock") != 0) state = one;
+            if (one > state && strcmp(schema, helpers) != 0) state = one;
         }
     }
     rsti_leave(d);

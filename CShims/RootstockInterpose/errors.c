@@ -26,6 +26,14 @@ int rsti_fail(rsti_database *d, int code, const char *message) {
     return shown(d, code);
 }
 
+int rsti_end(rsti_database *d, int code) {
+    sqlite3_stmt *none;
+    if (code != SQLITE_OK) return rsti_fail(d, code, NULL);
+    rsti_clear_error(d);
+    (void)sqlite3_prepare_v2(d->db, "", -1, &none, NULL); /* no error is SQLite's last one then */
+    return SQLITE_OK;
+}
+
 int rsti_failed(rsti_database *d, int code) {
     int fine = rootstock_last_error(d->db), coarse;
     if (fine == 0) return code;

@@ -280,6 +280,8 @@ const char *rsti_count_name(const char *text);
 /* Makes code and message the connection's error, as SQLite's own functions tell it. Returns the code as the connection
 ** shows it. */
 int rsti_fail(rsti_database *d, int code, const char *message);
+/* What finishing a handle gives: its last code, which becomes the connection's, or that there is no error. */
+int rsti_end(rsti_database *d, int code);
 /* After a call on the connection has failed with this code: the finer one. Returns the code as the connection shows
 ** it. */
 int rsti_failed(rsti_database *d, int code);
