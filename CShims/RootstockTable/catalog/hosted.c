@@ -94,9 +94,9 @@ static void read_arguments(stand_in_table *table, int count, const char *const *
         rst_token key = rst_token_next(&p, end), equals = rst_token_next(&p, end), value = rst_token_next(&p, end);
         if (!rst_token_mark(&equals, "=")) continue;
         if (rst_token_same_name(&key, "content")) table->own_content = false;
-        if (rst_token_same_name(&key, "columnsize") && rst_token_same_name(&value, "0")) table->own_sizes = false;
-        if (rst_token_same_name(&key, "columnsize") && value.type == TOKEN_NUMBER && value.text[0] == '0')
-            table->own_sizes = false;
+        if (rst_token_same_name(&key, "columnsize")) /* 0 or 1; the last one counts */
+            table->own_sizes =
+                !rst_token_same_name(&value, "0") && !(value.type == TOKEN_NUMBER && value.text[0] == '0');
     }
 }
 

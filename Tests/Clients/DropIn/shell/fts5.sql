@@ -21,3 +21,12 @@ BEGIN; INSERT INTO ft VALUES('never','x'); ROLLBACK;
 SELECT count(*) FROM ft('never');
 INSERT INTO ft(ft) VALUES('integrity-check');
 PRAGMA table_info(ft);
+-- an option given twice: the last one counts, and DROP takes all shadow tables along
+CREATE VIRTUAL TABLE twice USING fts5(x, columnsize=0, columnsize=1);
+INSERT INTO twice VALUES('a b');
+ALTER TABLE twice RENAME TO doubled;
+SELECT name FROM sqlite_schema WHERE name LIKE 'twice%' OR name LIKE 'doubled%' ORDER BY name;
+DROP TABLE doubled;
+SELECT name FROM sqlite_schema WHERE name LIKE 'twice%' OR name LIKE 'doubled%' ORDER BY name;
+CREATE VIRTUAL TABLE doubled USING fts5(x);
+DROP TABLE doubled;
