@@ -27,11 +27,19 @@ package final class StandardOutput {
         if descriptor < 0 { throw SystemFailure("cannot make \(path)") }
     }
 
+    /// Makes a file anew, or empties the one that is there.
+    package init(rewriting path: String) throws {
+        descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        if descriptor < 0 { throw SystemFailure("cannot write \(path)") }
+    }
+
+    deinit {
+        if descriptor != STDOUT_FILENO { _ = posixClose(descriptor) }
+    }
+
     package func close() throws {
         try flush()
-        guard fsync(descriptor) == 0, posixClose(descriptor) == 0 else {
-            throw SystemFailure("cannot write the output")
-        }
+        guard fsync(descriptor) == 0 else { throw SystemFailure("cannot write the output") }
     }
 
     private static let pieceSize = 1 << 16

@@ -4,34 +4,53 @@ import Rootstock
 
 /// How rows are printed: the sqlite3 shell's modes of these names.
 enum OutputMode: String, EnumerableFlag {
-    case list, table, box, markdown, line, insert, json, csv
+    case list, column, table, box, markdown, line, quote, tabs, insert, json, csv
 
     static func help(for value: OutputMode) -> ArgumentHelp? {
         switch value {
         case .list: "Columns separated by |, NULL as nothing (the default)."
+        case .column: "Columns of equal width, without lines."
         case .table: "A table drawn in ASCII."
         case .box: "A table drawn with lines."
         case .markdown: "A table in Markdown."
         case .line: "A line for each value, with its column's name."
+        case .quote: "Values as SQL writes them, separated by commas."
+        case .tabs: "Columns separated by tabs."
         case .insert: "An INSERT for each row."
         case .json: "An array of objects for each statement that returns rows."
         case .csv: "Comma-separated values, as RFC 4180 has them."
         }
     }
 
-    /// - Parameter table: the name that the mode insert writes.
-    func printer(header: Bool, table: String = "table") -> any ResultPrinter {
+    func printer(_ format: RowFormat = RowFormat()) -> any ResultPrinter {
         switch self {
-        case .list: ListPrinter(header: header)
-        case .table: TablePrinter(style: .ascii)
-        case .box: TablePrinter(style: .box)
-        case .markdown: TablePrinter(style: .markdown)
-        case .line: LinePrinter()
-        case .insert: InsertPrinter(header: header, table: table)
+        case .list: ListPrinter(format: format)
+        case .column: TablePrinter(style: .column, format: format)
+        case .table: TablePrinter(style: .ascii, format: format)
+        case .box: TablePrinter(style: .box, format: format)
+        case .markdown: TablePrinter(style: .markdown, format: format)
+        case .line: LinePrinter(format: format)
+        case .quote: QuotePrinter(format: format)
+        case .tabs: ListPrinter(format: format, separator: "\t")
+        case .insert: InsertPrinter(format: format)
         case .json: JSONPrinter()
-        case .csv: CSVPrinter(header: header)
+        case .csv: CSVPrinter(format: format)
         }
     }
+}
+
+/// What the modes leave open.
+struct RowFormat {
+    /// Column names in the modes that have them on demand.
+    var header = false
+    /// The table that the mode insert names.
+    var table = "table"
+    /// What stands for NULL, but in the modes insert, quote and json.
+    var null = ""
+    /// Between the columns of the mode list.
+    var separator = "|"
+    /// Behind a row of the mode csv.
+    var csvEnd = "\n"
 }
 
 /// Runs one statement and prints its rows.
@@ -43,36 +62,53 @@ protocol ResultPrinter {
 }
 
 extension Statement {
-    /// A column's text as the sqlite3 shell prints it: SQLite's own conversion, up to the first NUL, nothing for NULL.
-    func shellText(at index: Int) -> [UInt8] {
-        withUnsafeText(at: index) { Array($0.prefix { $0 != 0 }) }
+    /// A column's text as the sqlite3 shell prints it: SQLite's own conversion, up to the first NUL.
+    func shellText(at index: Int, null: String = "") -> [UInt8] {
+        isNull(at: index) ? Array(null.utf8) : withUnsafeText(at: index) { Array($0.prefix { $0 != 0 }) }
     }
 }
 
 /// `a|b|c`
 struct ListPrinter: ResultPrinter {
-    let header: Bool
+    let format: RowFormat
+    var separator: String?
 
     func print(_ statement: Statement, to output: StandardOutput) throws {
-        try printLines(of: statement, to: output, header: header, separator: "|", end: "\n") { $0 }
+        try printLines(
+            of: statement, to: output, header: format.header, separator: separator ?? format.separator, end: "\n"
+        ) { statement.shellText(at: $0, null: format.null) }
+    }
+}
+
+/// `1,'text',NULL`
+struct QuotePrinter: ResultPrinter {
+    let format: RowFormat
+
+    func print(_ statement: Statement, to output: StandardOutput) throws {
+        try printLines(
+            of: statement, to: output, header: format.header, separator: ",", end: "\n",
+            name: { "'" + $0.replacing("'", with: "''") + "'" },
+            value: { SQLLiteral.value(of: statement, at: $0, escapesLines: false) })
     }
 }
 
 /// `a,"b ""quoted""",c`
 struct CSVPrinter: ResultPrinter {
-    let header: Bool
+    let format: RowFormat
     /// Whether the header stands alone, too, where there are no rows: the shell prints nothing then.
     var printsEmpty = false
 
     func print(_ statement: Statement, to output: StandardOutput) throws {
         try printLines(
-            of: statement, to: output, header: header, printsEmpty: printsEmpty, separator: ",", end: "\n",
-            field: Self.field)
+            of: statement, to: output, header: format.header, printsEmpty: printsEmpty, separator: ",",
+            end: format.csvEnd, name: { String(decoding: Self.field(Array($0.utf8)), as: UTF8.self) },
+            value: { index in
+                statement.isNull(at: index) ? Array(format.null.utf8) : Self.field(statement.shellText(at: index))
+            })
     }
 
     /// NULL is nothing at all and the empty text is `""`, so that the two can be told apart.
-    private static func field(_ text: [UInt8]?) -> [UInt8] {
-        guard let text else { return [] }
+    private static func field(_ text: [UInt8]) -> [UInt8] {
         let quote = UInt8(ascii: "\"")
         let isPlain =
             !text.isEmpty
@@ -84,31 +120,31 @@ struct CSVPrinter: ResultPrinter {
     }
 }
 
-/// A line a row: what `list` and `csv` have in common. `field` gets `nil` for NULL.
+/// A line a row: what `list`, `tabs`, `quote` and `csv` have in common.
 private func printLines(
-    of statement: Statement, to output: StandardOutput, header: Bool, printsEmpty: Bool = false,
-    separator: StaticString, end: StaticString, field: ([UInt8]?) -> [UInt8]?
+    of statement: Statement, to output: StandardOutput, header: Bool, printsEmpty: Bool = false, separator: String,
+    end: String, name: (String) -> String = { $0 }, value: (Int) -> [UInt8]
 ) throws {
-    func printLine(_ fields: some Sequence<[UInt8]?>) throws {
-        for (index, text) in fields.enumerated() {
-            if index > 0 { try output.write(separator) }
-            try output.write(field(text) ?? [])
-        }
-        try output.write(end)
-    }
     var isFirst = true
-    func printHeader() throws { try printLine(statement.columnNames.map { Array($0.utf8) }) }
+    func printHeader() throws {
+        try output.write((statement.columnNames.map(name).joined(separator: separator) + end).utf8)
+    }
     while try statement.step() {
         if isFirst && header { try printHeader() }
         isFirst = false
-        try printLine(
-            (0..<statement.columnCount).lazy.map { statement.isNull(at: $0) ? nil : statement.shellText(at: $0) })
+        for index in 0..<statement.columnCount {
+            if index > 0 { try output.write(separator.utf8) }
+            try output.write(value(index))
+        }
+        try output.write(end.utf8)
     }
     if isFirst && header && printsEmpty { try printHeader() }
 }
 
 /// `  a = 1`, and an empty line between rows.
 struct LinePrinter: ResultPrinter {
+    let format: RowFormat
+
     func print(_ statement: Statement, to output: StandardOutput) throws {
         var isFirst = true
         while try statement.step() {
@@ -118,7 +154,7 @@ struct LinePrinter: ResultPrinter {
             let width = names.map(\.count).max().map { max($0, 5) } ?? 5
             for (index, name) in names.enumerated() {
                 try output.write("\(String(repeating: " ", count: width - name.count))\(name) = ".utf8)
-                try output.write(statement.shellText(at: index))
+                try output.write(statement.shellText(at: index, null: format.null))
                 try output.write("\n")
             }
         }
@@ -127,27 +163,18 @@ struct LinePrinter: ResultPrinter {
 
 /// `INSERT INTO "table" VALUES(1,'text');`
 struct InsertPrinter: ResultPrinter {
-    let header: Bool
-    let table: String
+    let format: RowFormat
 
     func print(_ statement: Statement, to output: StandardOutput) throws {
-        let isPlain = table != "table" && table.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
-        let columns = header ? "(" + statement.columnNames.map(SQL.quoted).joined(separator: ",") + ")" : ""
-        let start = "INSERT INTO \(isPlain ? table : SQL.quoted(table))\(columns) VALUES("
+        let names = statement.columnNames.map(SQLLiteral.name).joined(separator: ",")
+        let start = "INSERT INTO \(SQLLiteral.name(format.table))\(format.header ? "(\(names))" : "") VALUES("
         while try statement.step() {
-            let values = (0..<statement.columnCount).map { Self.literal(statement.value(at: $0)) }
-            try output.write("\(start)\(values.joined(separator: ",")));\n".utf8)
-        }
-    }
-
-    private static func literal(_ value: Value) -> String {
-        switch value {
-        case .null: "NULL"
-        case .integer(let integer): String(integer)
-        case .real(let real): real.isInfinite ? (real > 0 ? "1e999" : "-1e999") : real.sqlText(digits: 20)
-        case .text(let text): "'" + text.replacing("'", with: "''") + "'"
-        case .blob(let bytes):
-            "X'" + bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "'"
+            try output.write(start.utf8)
+            for index in 0..<statement.columnCount {
+                if index > 0 { try output.write(",") }
+                try output.write(SQLLiteral.value(of: statement, at: index))
+            }
+            try output.write(");\n")
         }
     }
 }

@@ -9,10 +9,12 @@ struct SQLCommand: ParsableCommand {
         commandName: "sql",
         abstract: "Run SQL on a store and print the rows.",
         discussion: """
-            The statements are the arguments after PATH, each of which may hold several, or else standard input: on a terminal a \
-            prompt, where .help lists the commands. They run one after the other on one connection, each in a transaction of its \
-            own unless the SQL says otherwise. The first error of a script ends the command with status 1; what ran before keeps \
-            its effect. A store that does not exist is made at the prompt, where one of the statements writes, or with --create.
+            The statements are the arguments after PATH, or else standard input. An argument may hold several. On a terminal there \
+            is a prompt, where .help lists the commands.
+
+            Statements run one after the other on one connection, each in a transaction of its own unless the SQL says otherwise. \
+            The first error of a script ends the command with status 1, and points at its token. Earlier statements keep their \
+            effect. A store that does not exist is made at the prompt, by a statement that writes, or with --create.
 
             The output is that of the sqlite3 shell in the mode of the same name. Commands of the shell (.tables, .dump, .mode ...) \
             may stand between the statements, as arguments of their own or on lines of their own.
@@ -56,7 +58,7 @@ struct SQLCommand: ParsableCommand {
         var shell: Shell?
         do {
             let engine = try engineOption.engine(for: path)
-            let settings = Shell.Settings(mode: mode, header: header)
+            let settings = Shell.Settings(mode: mode, format: RowFormat(header: header))
             func open() throws -> Shell {
                 let opened = try Shell(path: path, engine: engine, options: options, settings: settings)
                 shell = opened

@@ -8,9 +8,9 @@ struct Trees: ParsableCommand {
         commandName: "trees",
         abstract: "List the trees of an LMDB file.",
         discussion: """
-            FILE is any program's LMDB file, or the directory that holds its data.mdb. A line is a tree: its name (none for the \
-            unnamed tree, whose entries include a record for each named one), its entries, what it was made with \
-            (dupsort, integerkey ...), how many pages deep it is and how many pages it takes.
+            FILE is any program's LMDB file, or the directory that holds its data.mdb. A line is a tree: its name, its entries, its \
+            flags (dupsort, integerkey ...), its depth in pages and its pages. The unnamed tree's entries include a record for each \
+            named one.
 
             CREATE VIRTUAL TABLE t USING kv('FILE', 'tree', key=text, value=text) makes a tree a table.
             """
@@ -32,7 +32,7 @@ struct Trees: ParsableCommand {
             let connection = try Connection(path: "trees", engine: .memory)
             let statement = try connection.prepare("SELECT name, entries, flags, depth, pages FROM kv_trees(?)")
             try statement.bind(file, at: 1)
-            var printer = mode.printer(header: header)
+            var printer = mode.printer(RowFormat(header: header))
             try printer.print(statement, to: output)
             try output.flush()
         } catch {

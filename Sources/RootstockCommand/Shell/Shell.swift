@@ -8,20 +8,23 @@ final class Shell {
     /// How rows and times are shown.
     struct Settings {
         var mode: OutputMode
-        var header: Bool
+        var format: RowFormat
         var timer = false
         var explainsPlans = false
-        var table = "table"
     }
 
     private(set) var path: String
     private(set) var connection: Connection
     let options: StoreOptions
-    let output = StandardOutput()
+    private(set) var output = StandardOutput()
+    /// Whether the output goes back to where it was behind the next statement or command.
+    private var isRedirectedOnce = false
     var settings: Settings
 
-    /// The statement under way, for SIGINT.
+    /// The connection at work, for SIGINT.
     nonisolated(unsafe) private static var running: Connection?
+    /// Whether Ctrl-C was typed since this was last cleared.
+    nonisolated(unsafe) private static var isInterrupted = false
 
     init(path: String, engine: Engine, options: StoreOptions, settings: Settings) throws {
         self.path = path
@@ -37,6 +40,17 @@ final class Shell {
         (self.path, connection) = (path, other)
     }
 
+    /// Sends what is printed to a file, made anew; `nil`: to standard output.
+    func redirect(to file: String?, once: Bool = false) throws {
+        try output.flush()
+        output = try file.map { try StandardOutput(rewriting: $0) } ?? StandardOutput()
+        isRedirectedOnce = once
+    }
+
+    private func endRedirection() throws {
+        if isRedirectedOnce { try redirect(to: nil) }
+    }
+
     // MARK: Scripts
 
     /// Runs a script to its end; the first error ends it. False: it said `.quit`.
@@ -49,7 +63,7 @@ final class Shell {
             case .nothing: continue
             case .command(let words):
                 do {
-                    guard try perform(words) else {
+                    guard try perform(interruptible: words) else {
                         try output.flush()
                         return false
                     }
@@ -74,7 +88,8 @@ final class Shell {
             // As of the script: the statement may stand far down in it.
             let before = Pieces.lines(of: script).prefix(firstLine - 1)
             let offset = before.reduce(0) { $0 + $1.utf8.count + 1 }
-            throw SQLCommand.failure(error, in: script, at: offset + position)
+            throw CommandFailure(
+                "\(SQLCommand.failure(error, in: script, at: offset + position))\(place(of: error))")
         }
     }
 
@@ -82,12 +97,20 @@ final class Shell {
     func run(_ sql: String, position: inout Int) throws {
         Self.running = connection
         defer { Self.running = nil }
+        defer { try? endRedirection() }
         try connection.forEachStatement(in: sql, position: &position) { statement in
+            try Self.checkInterruption()
             if settings.explainsPlans { try printPlan(of: statement.sql) }
             let started = Date()
             let before = Self.processorTime()
-            var printer = settings.mode.printer(header: settings.header, table: settings.table)
-            try printer.print(statement, to: output)
+            if Self.isPlan(statement) {
+                var steps: [[Value]] = []
+                while try statement.step() { steps.append((0..<4).map { statement.value(at: $0) }) }
+                try printPlan(steps)
+            } else {
+                var printer = settings.mode.printer(settings.format)
+                try printer.print(statement, to: output)
+            }
             if settings.timer {
                 let after = Self.processorTime()
                 let line = String(
@@ -115,7 +138,21 @@ final class Shell {
                 text.uppercased().hasPrefix(word)
             })
         else { return }
-        let steps = try connection.query("EXPLAIN QUERY PLAN " + text)
+        try printPlan(connection.query("EXPLAIN QUERY PLAN " + text).map { row in (0..<4).map { row[$0] } })
+    }
+
+    /// Whether the statement is an EXPLAIN QUERY PLAN, whose rows are a tree.
+    private static func isPlan(_ statement: Statement) -> Bool {
+        guard statement.columnNames == ["id", "parent", "notused", "detail"] else { return false }
+        let words = Array(statement.sql.utf8CString.dropLast()).withUnsafeBufferPointer { text in
+            SQLTokens(text).prefix(3).map {
+                String(decoding: text[$0.range].map { UInt8(bitPattern: $0) }, as: UTF8.self).uppercased()
+            }
+        }
+        return words == ["EXPLAIN", "QUERY", "PLAN"]
+    }
+
+    private func printPlan(_ steps: [[Value]]) throws {
         guard !steps.isEmpty else { return }
         var depths: [Int: Int] = [0: 0]
         try output.write("QUERY PLAN\n")
@@ -131,20 +168,32 @@ final class Shell {
 
     // MARK: The prompt
 
-    /// Asks for statements until the end of the input or `.quit`. An error is told, and the prompt comes again.
+    /// Asks for statements until the end of the input or `.quit`. After an error or Ctrl-C the prompt comes again.
     func prompt() throws {
         let editor = LineEditor()
         LineEditor.words = { [unowned self] in completions() }
-        signal(SIGINT) { _ in Shell.running?.interrupt() }
+        signal(SIGINT) { _ in
+            Shell.isInterrupted = true
+            Shell.running?.interrupt()
+        }
         let warning = editor.hasEditing ? "" : " Lines have no editing: libedit (Debian: libedit2) is not there."
         print("Rootstock \(Version.rootstock), SQLite \(Version.sqlite); \(path) on engine \(connection.engine).")
         print("Statements end with a semicolon; .help lists the commands, .quit leaves.\(warning)")
         var pieces = Pieces()
-        while let line = editor.line(prompt: pieces.isEmpty ? "rootstock> " : "      ...> ") {
+        while true {
+            Self.isInterrupted = false
+            guard let line = editor.line(prompt: pieces.isEmpty ? "rootstock> " : "      ...> ") else {
+                guard Self.isInterrupted else { break }
+                // Ctrl-C takes back what was typed of a statement.
+                print()
+                pieces = Pieces()
+                continue
+            }
             do {
                 switch pieces.add(line, line: 1) {
                 case .nothing: continue
-                case .command(let command): if try !perform(command) { return editor.saveHistory() }
+                case .command(let command):
+                    if try !perform(interruptible: command) { return editor.saveHistory() }
                 case .statements(let sql, _):
                     var position = 0
                     try run(sql, position: &position)
@@ -159,21 +208,41 @@ final class Shell {
         editor.saveHistory()
     }
 
-    /// The error, and below the statement's line where SQLite stopped.
-    private func told(_ error: any Error) -> String {
-        let words = "Error: \(CommandFailure(error))"
-        guard let error = error as? DatabaseError, let sql = error.sql else { return words }
+    /// A command that Ctrl-C ends as it does a statement.
+    private func perform(interruptible words: [String]) throws -> Bool {
+        Self.running = connection
+        defer { Self.running = nil }
+        let goesOn = try perform(words)
+        if words[0] != ".once" { try endRedirection() }
+        return goesOn
+    }
+
+    /// `interrupt` ends the statement that runs; this ends what goes on from one to the next.
+    static func checkInterruption() throws {
+        if isInterrupted { throw CommandFailure("interrupted") }
+    }
+
+    private func told(_ error: any Error) -> String { "Error: \(CommandFailure(error))\(place(of: error))" }
+
+    /// The statement's line, and below it where SQLite stopped; nothing where SQLite does not tell.
+    private func place(of error: any Error) -> String {
+        guard let error = error as? DatabaseError, let sql = error.sql else { return "" }
         // SQLite tells a place in the text that it got; it is the user's where the word that it names stands there.
         let offset = Int(sqlite3_error_offset(connection.handle))
         let bytes = Array(sql.utf8)
         let named =
             error.message.split(separator: "\"").dropFirst().first.map(String.init)
             ?? error.message.components(separatedBy: ": ").last ?? ""
-        guard offset >= 0, offset < bytes.count, bytes[offset...].starts(with: named.utf8) else { return words }
-        let start = bytes[..<offset].lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-        let end = bytes[offset...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
-        let blanks = String(repeating: " ", count: String(decoding: bytes[start..<offset], as: UTF8.self).count)
-        return "\(words)\n  \(String(decoding: bytes[start..<end], as: UTF8.self))\n  \(blanks)^--- here"
+        guard offset >= 0, offset < bytes.count, bytes[offset...].starts(with: named.utf8) else { return "" }
+        let newline = UInt8(ascii: "\n")
+        let lineStart = bytes[..<offset].lastIndex(of: newline).map { $0 + 1 } ?? 0
+        let lineEnd = bytes[offset...].firstIndex(of: newline) ?? bytes.count
+        // Of a long line what stands around the place, whole characters.
+        let before = String(decoding: bytes[lineStart..<offset], as: UTF8.self).suffix(50)
+        let rest = String(decoding: bytes[offset..<lineEnd], as: UTF8.self).prefix(78 - before.count)
+        let blanks = String(repeating: " ", count: before.count)
+        let mark = before.count < 34 ? "\(blanks)^--- error here" : "\(blanks.dropLast(14))error here ---^"
+        return "\n  \(before)\(rest)\n  \(mark)"
     }
 
     private func completions() -> [String] {

@@ -12,8 +12,12 @@ struct CSVImport {
     /// Reads the rows into a table; a new one is made with the names of the file's first record, all columns TEXT.
     ///
     /// - Parameter skip: records at the start of the file that are no rows.
+    /// - Parameter beforeRow: is asked before each row, and ends the import by throwing.
     /// - Returns: how many rows were inserted.
-    func read(_ file: String, into table: String, skip: Int = 0, progress: (String) -> Void = { _ in }) throws -> Int {
+    func read(
+        _ file: String, into table: String, skip: Int = 0, beforeRow: () throws -> Void = {},
+        progress: (String) -> Void = { _ in }
+    ) throws -> Int {
         var reader = try CSVReader(path: file)
         let nothing = "nothing was imported"
         func next() throws -> CSVReader.Record? {
@@ -34,6 +38,7 @@ struct CSVImport {
             let places = Array(repeating: "?", count: width).joined(separator: ",")
             let statement = try connection.prepare("INSERT INTO \(name) VALUES (\(places))")
             while let record = try next() {
+                try beforeRow()
                 guard record.fields.count == width else {
                     throw CommandFailure(
                         "\(file):\(record.line): \(record.fields.count) fields, and \(table) has \(width) columns; \(nothing)"

@@ -76,7 +76,7 @@ def run(command, folder, name):
     terminal.wait(r"Fiasco\nSolaris\n")
     terminal.wait(PROMPT)
     terminal.type("SELECT nosuch FROM book;\n")
-    terminal.wait(r"Error: no such column: nosuch\n.*\n +\^--- here\n")
+    terminal.wait(r"Error: no such column: nosuch\n.*\n +\^--- error here\n")
     terminal.wait(PROMPT)
     # Ctrl-C ends the statement, not the prompt, and what it had written goes with it.
     terminal.type("INSERT INTO book WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT 'x' || i FROM n;\n")
@@ -87,6 +87,28 @@ def run(command, folder, name):
     terminal.type("SELECT count(*) || ' books' FROM book;\n")
     terminal.wait(r"\n2 books\n")
     terminal.wait(PROMPT)
+    # It ends an import, too, whose statements are short ones.
+    with open(os.path.join(folder, "many.csv"), "w") as file:
+        file.writelines(f"{number},text\n" for number in range(3000000))
+    terminal.type(".import many.csv many\n")
+    time.sleep(1)
+    terminal.type("\x03")
+    terminal.wait(r"interrupted")
+    terminal.wait(PROMPT)
+    terminal.type("SELECT count(*) || ' tables' FROM sqlite_schema;\n")
+    terminal.wait(r"\n1 tables\n")
+    terminal.wait(PROMPT)
+    # At the prompt it takes back what was typed of a statement.
+    if has_completion:
+        terminal.type("SELECT (1,\n")
+        terminal.wait(r"\.\.\.> ")
+        terminal.type("2, ")
+        time.sleep(0.3)
+        terminal.type("\x03")
+        terminal.wait(PROMPT)
+        terminal.type("SELECT 7 || ' again';\n")
+        terminal.wait(r"\n7 again\n")
+        terminal.wait(PROMPT)
     if has_completion:
         terminal.type("SELECT max(title) FROM bo\t;\n")
         terminal.wait(r"\nSolaris\n")
