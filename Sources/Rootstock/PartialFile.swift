@@ -32,6 +32,15 @@ package struct PartialFile: Sendable {
         path = "\(target).partial-\(ProcessInfo.processInfo.processIdentifier)-\(UInt32.random(in: 0 ... .max))"
     }
 
+    /// Parts for the same target that other processes are making, or were making when they were killed.
+    package static func leftovers(of target: String) -> [String] {
+        let url = URL(fileURLWithPath: target)
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: url.deletingLastPathComponent().path)) ?? []
+        return names.filter { name in
+            name.hasPrefix(url.lastPathComponent + ".partial-") && !suffixes.dropFirst().contains { name.hasSuffix($0) }
+        }.sorted().map { url.deletingLastPathComponent().appendingPathComponent($0).relativePath }
+    }
+
     /// Fails where something has the name already, or nothing can have it.
     package func checkTarget() throws(DatabaseError) {
         var status = stat()

@@ -56,7 +56,7 @@ struct CSVReader {
             } else if byte == UInt8(ascii: "\""), field.isEmpty {
                 isQuoted = true
             } else if byte == UInt8(ascii: ",") {
-                record.fields.append(String(decoding: field, as: UTF8.self))
+                record.fields.append(try text(field, of: record))
                 field.removeAll(keepingCapacity: true)
             } else if byte == UInt8(ascii: "\n") {
                 break
@@ -67,7 +67,15 @@ struct CSVReader {
             }
         }
         guard !isQuoted else { throw CommandFailure("line \(record.line): a quoted field has no end") }
-        record.fields.append(String(decoding: field, as: UTF8.self))
+        record.fields.append(try text(field, of: record))
         return record
+    }
+
+    private func text(_ field: [UInt8], of record: Record) throws -> String {
+        guard let text = String(validating: field, as: UTF8.self) else {
+            throw CommandFailure(
+                "line \(record.line): field \(record.fields.count + 1) is no UTF-8; 'iconv -t utf-8' converts a file")
+        }
+        return text
     }
 }

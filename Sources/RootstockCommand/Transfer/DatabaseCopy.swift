@@ -33,6 +33,7 @@ struct DatabaseCopy {
             for line in report.skipped { try output.write("not copied: \(line)\n".utf8) }
             try output.write("\(report.rows) rows in \(report.tables.count) tables, equal to the original's\n".utf8)
             try output.flush()
+            PartialFile.tellLeftovers(of: to)
         } catch {
             throw CommandFailure(error)
         }
@@ -54,6 +55,16 @@ struct DatabaseCopy {
             } checking: {
                 try source.checkUnchanged()
             }
+        }
+    }
+}
+
+extension PartialFile {
+    /// Names what killed commands have left beside the file: nobody else may know that it can go.
+    static func tellLeftovers(of target: String) {
+        for path in leftovers(of: target) {
+            FileHandle.standardError.write(
+                Data("note: \(path) is a part that an earlier command has left; remove it if none is at work\n".utf8))
         }
     }
 }

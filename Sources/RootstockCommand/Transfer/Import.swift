@@ -10,21 +10,22 @@ struct Import: ParsableCommand {
         discussion: """
             A database: tables, rows, indexes, views and triggers, AUTOINCREMENT's counters, user_version and application_id \
             come over. Then every row is read on both sides and compared. Virtual tables of other modules (full-text search, \
-            R-trees), and what uses them, are named and left out. The database is only read. An import that is interrupted \
-            leaves no store. DATABASE may be a store of any engine: so one is copied to another engine.
+            R-trees) are left out, with the triggers and views that use them. The last lines name them. The database is only \
+            read. An import that is interrupted leaves no store. The source may be a store of any engine, so that a store is \
+            copied to another engine.
 
             rootstock import app.sqlite app.lmdb
             rootstock import app.lmdb other.store --engine sqlite-btree
 
             A CSV file (RFC 4180, UTF-8): --table names the table. A new table gets the names of the file's first line, and \
-            columns of type TEXT; into a table that exists every line goes as a row (--skip 1 leaves out a heading). All rows \
-            arrive, or none.
+            columns of type TEXT. Into a table that exists every line goes as a row, and --skip 1 leaves out a heading. All rows \
+            arrive, or none: a line with too many or too few fields ends the import and is named.
 
             rootstock import books.csv app.lmdb --table book
             """,
         aliases: ["copy"])
 
-    @Option(help: "The engine of DATABASE, where its first bytes are not to decide.")
+    @Option(help: "The engine of the source. Its first bytes tell, unless this names it.")
     var from: Engine?
 
     @OptionGroup var engineOption: EngineOption
@@ -70,11 +71,32 @@ struct Import: ParsableCommand {
         do {
             // Only then is a store made.
             _ = try CSVReader(path: source)
-            let connection = try Connection(
-                path: store, engine: try engineOption.engine(for: store), options: options)
-            let count = try CSVImport(connection).read(source, into: table, skip: skip, progress: progress.show)
+            let engine = try engineOption.engine(for: store)
+            func read(into path: String) throws -> Int {
+                let connection = try Connection(path: path, engine: engine, options: options)
+                defer { connection.close() }
+                return try CSVImport(connection).read(source, into: table, skip: skip, progress: progress.show)
+            }
+            var count = 0
+            let keepsFiles = Engine.descriptions.first { $0.engine == engine }?.keepsFiles ?? true
+            if Engine.isSomething(at: store) || !keepsFiles {
+                count = try read(into: store)
+            } else {
+                // A new store has its name once all rows are there.
+                let file = PartialFile(for: store)
+                try Interruption.takingBack(file.remove) {
+                    do {
+                        count = try read(into: file.path)
+                        try file.publish()
+                    } catch {
+                        file.remove()
+                        throw (error as? DatabaseError).map(file.named) ?? error
+                    }
+                }
+            }
             progress.clear()
             print("\(count) rows into \(table)")
+            PartialFile.tellLeftovers(of: store)
         } catch {
             throw CommandFailure(error)
         }

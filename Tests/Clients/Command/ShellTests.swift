@@ -54,9 +54,7 @@ import Testing
         #expect(
             transcript.output.hasPrefix(
                 """
-                book
-                cheap
-                order
+                book   cheap  order
                 by_title
                 isbn|title
                 1|It's
@@ -96,6 +94,75 @@ import Testing
         #expect(try run(command, ["sql", path("again"), next]).output == "3\n", "AUTOINCREMENT goes on")
     }
 
+    /// Byte for byte what the sqlite3 shell prints: modes, commands, plans, dumps. Its mode quote prints an infinite number as `Inf`,
+    /// which is no SQL.
+    @Test(arguments: engines) func printsWhatTheSqliteShellPrints(engine: String) throws {
+        let schema =
+            Self.schema + """
+                CREATE TABLE values_of (id INTEGER PRIMARY KEY, a, b, "a b" TEXT);
+                INSERT INTO values_of VALUES (1, 1e999, -0.0, 'ü€'), (2, 0.1 + 0.2, x'00ff', 'quote '' " comma,'), \
+                (3, NULL, '', 'line\n\\n\r\\012'), (4, -9223372036854775808, 1e300, '\ttab');
+                CREATE TRIGGER after_insert AFTER INSERT ON values_of BEGIN DELETE FROM values_of WHERE id < 0; END;
+
+                """
+        #expect(try run(sqliteShell, [path("native")], input: schema).status == 0)
+        #expect(try run(command, ["sql", "--engine", engine, path("store")], input: schema).status == 0)
+        let modes = [
+            "list", "csv", "table", "box", "markdown", "line", "column", "quote", "tabs", "insert", "insert t",
+        ]
+        var scripts = modes.flatMap { mode in
+            ["off", "on"].map { header in
+                """
+                .mode \(mode)
+                .headers \(header)
+                SELECT * FROM values_of\(mode == "quote" ? " WHERE id > 1" : "");
+                SELECT "a b" FROM "order";
+                SELECT 1 WHERE 0;
+                SELECT 1.0, 1e15, 123456789012345678, 3.0e-7;
+
+                """
+            }
+        }
+        scripts += [
+            ".dump\n", ".tables\n", ".tables %o%\n", ".indexes\n", ".schema\n", ".schema cheap\n",
+            ".tab\n.head on\nSELECT 1 AS x;\n",
+            ".mode json\nSELECT id, a, \"a b\" FROM values_of;\n", ".mode\n",
+            ".nullvalue none\nSELECT * FROM book;\n.mode box\nSELECT * FROM book;\n",
+            ".separator ;\nSELECT 1, 2;\n", ".once \(path("once"))\nSELECT 1;\nSELECT 2;\n",
+            ".output \(path("output"))\nSELECT 1;\n.output\nSELECT 2;\n", ".print some words\n",
+            "EXPLAIN QUERY PLAN SELECT price FROM book WHERE title = 'x' ORDER BY price;\n",
+            ".eqp on\nSELECT price FROM book WHERE title = 'x' ORDER BY price;\n.eqp off\nSELECT 1;\n",
+        ]
+        for script in scripts {
+            let native = try run(sqliteShell, [path("native")], input: script)
+            let ours = try run(command, ["sql", "--engine", engine, path("store")], input: script)
+            #expect(ours == native, "\(script)")
+        }
+    }
+
+    /// What the sqlite3 shell's .dump loses: bytes behind a NUL in a text. Texts that are no UTF-8 stay as they are.
+    @Test(arguments: engines) func aDumpLosesNoByteOfAText(engine: String) throws {
+        let store = path("store")
+        let made = "CREATE TABLE t (a); INSERT INTO t VALUES ('a' || char(0) || 'b''c'), (CAST(x'ff41' AS TEXT));"
+        #expect(try run(command, ["sql", "--engine", engine, store, made]).status == 0)
+        let shell = URL(fileURLWithPath: "/bin/sh")
+        let piped = try run(shell, ["-c", "'\(command.path)' dump '\(store)' | sqlite3 '\(path("native"))'"])
+        #expect(piped == Transcript(output: "", error: "", status: 0))
+        let question = "SELECT typeof(a), hex(a) FROM t"
+        for file in [store, path("native")] {
+            #expect(try run(command, ["sql", file, question]).output == "text|6100622763\ntext|FF41\n")
+        }
+    }
+
+    /// An error of a script points at its token.
+    @Test func anErrorPointsAtItsToken() throws {
+        let told = try run(
+            command, ["sql", path("store.lmdb")], input: "CREATE TABLE t(a);\nSELECT a,\n  nosuch FROM t;\n")
+        #expect(
+            told.error == "Error: line 2: no such column: nosuch\n    nosuch FROM t;\n    ^--- error here\n",
+            "\(told.error)")
+    }
+
     @Test func csvComesInWhole() throws {
         try Data("name,says\n\"a,b\",\"x \"\"y\"\"\r\nz\"\nc,\n".utf8).write(to: URL(fileURLWithPath: path("in.csv")))
         try Data("1,2\n3\n".utf8).write(to: URL(fileURLWithPath: path("short.csv")))
@@ -109,6 +176,19 @@ import Testing
             made.error.contains("line 4: \(path("short.csv")):2: 1 fields, and p has 2 columns; nothing was imported"),
             "\(made.error)")
         #expect(try run(command, ["sql", path("store.lmdb"), "SELECT count(*) FROM p"]).output == "0\n")
+    }
+
+    /// Neither a store without rows nor other bytes than the file's.
+    @Test func aCSVFileThatCannotBeReadLeavesNothing() throws {
+        for (bytes, words) in [
+            ([UInt8]("a,b\n1,".utf8) + [0xff], "line 2: field 2 is no UTF-8"),
+            ([UInt8]("a,b\n1\n".utf8), ":2: 1 fields"),
+        ] {
+            try Data(bytes).write(to: URL(fileURLWithPath: path("bad.csv")))
+            let told = try run(command, ["import", path("bad.csv"), path("new.lmdb"), "--table", "t"])
+            #expect(told.status == 1 && told.error.contains(words), "\(told.error)")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["bad.csv"])
+        }
     }
 
     @Test func whatIsWrongIsNamed() throws {
@@ -159,6 +239,6 @@ import Testing
         #expect(text.contains("on engine lmdb"), "\(transcript)")
         #expect(text.contains("\n42\n"), "\(text)")
         #expect(text.contains("Error: no such column: b"), "\(text)")
-        #expect(text.contains("^--- here"), "\(text)")
+        #expect(text.contains("^--- error here"), "\(text)")
     }
 }
