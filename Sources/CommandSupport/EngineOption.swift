@@ -6,8 +6,8 @@ import Rootstock
 package struct EngineOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The engine under the store. An existing file tells it by itself; a new one is sqlite's if its name ends in .sqlite, "
-                + ".sqlite3 or .db, and else lmdb's."))
+            "The engine under the store. An existing file tells it by its first bytes. A new one is sqlite's if its name ends in "
+                + ".sqlite, .sqlite3 or .db, and else lmdb's."))
     package var engine: Engine?
 
     package init() {}

@@ -6,12 +6,13 @@ import Rootstock
 struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Check that a store agrees with itself.",
+        abstract: "Check a store for damage.",
         discussion: """
-            Reads every row, computes every index entry anew and compares both ways, holds rows against their constraints and \
-            the catalog against the trees. Prints 'ok', or each fault on a line of its own and ends with status 1. Where the store keeps \
-            checksums, a line says how many entries were held against theirs; where a commit was undone after a power loss, the last \
-            line says which and when. Writes nothing.
+            Reads every row, computes every index entry again and compares both ways. Checks rows against their constraints and \
+            the catalog against the trees. Prints 'ok', or each fault on a line of its own and ends with status 1. Writes nothing.
+
+            If the store keeps checksums, a line says how many entries were checked. If a commit was undone after a power loss, the \
+            last line says which and when.
             """)
 
     @OptionGroup var engineOption: EngineOption
@@ -19,7 +20,7 @@ struct Check: ParsableCommand {
     @Flag(help: "Leave the index entries out.")
     var quick = false
 
-    @Flag(help: "Report rows whose foreign keys lead nowhere, too.")
+    @Flag(help: "Report rows whose foreign keys have no parent, too.")
     var foreignKeys = false
 
     @Option(help: ArgumentHelp("Faults to stop at.", valueName: "count"))

@@ -27,8 +27,8 @@ struct Compare: ParsableCommand {
 
             \(WorkloadGrammar.text)
 
-            Ends with status 0, or 1 if a case failed or engines gave different answers, 2 if --against found a ratio that \
-            got worse beyond noise, 64 if it was asked for in a way that cannot be.
+            Exit status: 0; 1 if a case failed or engines gave different answers; 2 if --against found a ratio that got worse \
+            beyond noise; 64 if the arguments are wrong.
             """)
 
     @Flag(help: "List the suites and their cases.")
@@ -42,7 +42,7 @@ struct Compare: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Engines, separated by commas; native is the baseline, each row's best configuration of it the headline's.",
+            "Engines, separated by commas. The baseline is native SQLite, in the configuration that is best in each row.",
             discussion:
                 "sqlite stands for each of --configuration, sqlite:wal for that one. An engine named twice is set "
                 + "against itself.", valueName: "engine,..."))
@@ -55,7 +55,7 @@ struct Compare: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Each case at these sizes, separated by commas: what depends on the size is drawn as a curve.",
+            "Run each case at these sizes, separated by commas, and draw its ratio by size as a curve.",
             valueName: "n,..."))
     var sizes: String?
 
@@ -77,35 +77,34 @@ struct Compare: ParsableCommand {
                 + "rows that it has a form for.", valueName: "configuration,..."))
     var configuration: String?
 
-    @Option(name: .customLong("repeat"), help: "Turns of each engine at each case, beside one to warm up.")
+    @Option(name: .customLong("repeat"), help: "Turns of each engine at each case, after one to warm up.")
     var repeats = 5
 
     @Option(
         help: ArgumentHelp(
-            "Time for all of it, such as 90s or 3m: turns go on until ratios are known within --precision or it is over.",
+            "Time for all of it, such as 90s or 3m. Turns go on until ratios are known within --precision, or the time is over.",
             discussion:
-                "--repeat is then the number of turns that it is meant for. Sizes that are not given are made to fit; where "
-                + "they are given and do not, cases get fewer turns or are not run, and the report says which. With --database the mix "
-                + "comes first, and a case has four turns of each engine or is not run.",
+                "The time is planned for --repeat turns. Sizes that are not given are made to fit. Given sizes may not fit: then "
+                + "cases get fewer turns or are not run, and the report names them. With --database the mix comes first, and a case "
+                + "has four turns of each engine or is not run.",
             valueName: "time"))
     var budget: String?
 
-    @Option(help: "With --budget: how wide the 95% interval of a ratio may be for its case to be done, in percent.")
+    @Option(help: "With --budget: a case is done once the 95% interval of its ratio is this narrow, in percent.")
     var precision = 5.0
 
     @Flag(
         help: ArgumentHelp(
-            "Spend no time on what cannot be a row's headline: fewer turns for native configurations behind the best one, the "
-                + "control and other layers.",
+            "Give fewer turns to contenders that cannot be a row's headline: slower native configurations, the control, layers.",
             discussion:
-                "A configuration is left at one turn where its fastest takes twice the best one's median, at two where it "
-                + "takes a tenth longer, at three where it takes 3% longer. Turns of 2 s and more have no round to warm up."
+                "A configuration gets one turn if its fastest takes twice the best one's median. It gets two if it takes a "
+                + "tenth longer, and three if it takes 3% longer. Turns of 2 s and more have no round to warm up."
         ))
     var spareSlow = false
 
     @Option(
         help: ArgumentHelp(
-            "Note each turn in this file as it ends, and go on from the turns that it holds already.", valueName: "file"
+            "Note each turn in this file as it ends, and go on from the turns that the file holds.", valueName: "file"
         ))
     var resume: String?
 
@@ -134,12 +133,12 @@ struct Compare: ParsableCommand {
             valueName: "layer,..."))
     var layers = ""
 
-    @Option(help: "Where stores are made while measuring; a temporary directory otherwise.")
+    @Option(help: "The directory for stores while measuring; a temporary one otherwise.")
     var directory: String?
 
     @Option(
         help: ArgumentHelp(
-            "A command that starts each measuring process, its words separated by spaces: one that limits its memory, for example. "
+            "A command that starts each measuring process, its words separated by spaces. It can limit memory, for example. "
                 + "Stores are prepared without it, and leave the page cache first.", valueName: "command"))
     var within: String?
 

@@ -10,16 +10,16 @@ import RootstockEngineTest
 struct EngineTest: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "engine-test",
-        abstract: "Hold an engine against the contract of rootstock_engine.h, and its SQL against native SQLite's.",
+        abstract: "Test an engine against the contract of rootstock_engine.h, and its SQL against native SQLite.",
         discussion: """
-            Runs each rule of the contract in a process of its own on new stores in a temporary folder: order, sizes, snapshots, \
-            cursors, what an engine may offer besides, random operations against a model, durability by killing the writer, \
-            several processes, a full disk. A rule that the engine breaks is told with the sentence of the contract and what was \
-            expected; the command then ends with status 1. A rule about what the engine does not claim is skipped, and says so.
+            Runs each rule of the contract in a process of its own, on new stores in a temporary folder. The rules cover order, \
+            sizes, snapshots, cursors, optional functions, random operations against a model, durability by killing the writer, \
+            several processes, and a full disk. For a broken rule it prints the sentence of the contract and the expected result. \
+            The command then ends with status 1. A rule about what the engine does not claim is skipped, and says so.
 
-            Then runs SQL scripts on the engine and on native SQLite: each statement has to give the same rows, columns, error \
+            Then it runs SQL scripts on the engine and on native SQLite. Each statement has to give the same rows, columns, error \
             and changes. A script is a rule named sql.SCRIPT. Those that come with Rootstock run unless --scripts names others. A \
-            file in the sqllogictest format is a rule sqllogictest.FILE. A failure tells the statement and both answers.
+            file in the sqllogictest format is a rule sqllogictest.FILE. A failure names the statement and both answers.
 
             rootstock --load-engine libshelf.so engine-test shelf
             rootstock engine-test lmdb --only sql. --scripts queries.sql --scripts sqllogictest/

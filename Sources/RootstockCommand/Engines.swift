@@ -8,11 +8,12 @@ struct Engines: ParsableCommand {
         commandName: "engines",
         abstract: "List the engines that stores can be opened with.",
         discussion: """
-            A line is an engine: its name, the version of the library underneath, where a store is kept, and what it can do besides: \
-            durable (a commit can survive the process), backup (a store can be copied while it is in use), vacuum (VACUUM gives \
-            space back), several processes (can have a store open at a time).
+            A line is an engine: its name, the version of the library underneath, where a store is kept, and its abilities.
 
-            Every command takes --load-engine LIBRARY: an engine from a shared library, which is known by its name then.
+            durable: a commit can survive the process. backup: a store can be copied while it is in use. vacuum: VACUUM gives space \
+            back. several processes: they can have a store open at once.
+
+            Every command takes --load-engine LIBRARY, which loads an engine from a shared library.
             """)
 
     func run() throws {

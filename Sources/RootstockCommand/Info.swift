@@ -9,8 +9,8 @@ struct Info: ParsableCommand {
         commandName: "info",
         abstract: "Show a store's engine, format, tables, pages and readers.",
         discussion: """
-            All figures are of one snapshot. A reader that lags holds every page replaced since: its lag is the number of commits \
-            that the oldest live snapshot has missed.
+            All figures are of one snapshot. The lag is the number of commits since the oldest live snapshot. That snapshot keeps \
+            every page replaced since from being reused.
             """)
 
     @OptionGroup var engineOption: EngineOption

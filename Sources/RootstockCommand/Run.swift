@@ -15,8 +15,10 @@ struct Run: ParsableCommand {
         discussion: """
             Preloads librootstock_interpose.so, which puts SQLite's functions in front of libsqlite3. A database that exists is \
             recognised by its bytes and stays what it is. A new one is made on the engine that its URI names \
-            (file:app.db?engine=lmdb&durability=normal), or else on --engine. The program takes the place of this command, and \
-            so do its exit status and signals. A program with the set-user-ID bit is run by the system without the library.
+            (file:app.db?engine=lmdb&durability=normal), or else on --engine.
+
+            The program takes the place of this command, with its exit status and signals. The system ignores the library in a \
+            program with the set-user-ID bit.
             """)
 
     @Option(help: "The engine of new databases; sqlite leaves them native.")
@@ -39,6 +41,7 @@ struct Run: ParsableCommand {
 
     func run() throws {
         let words = program.first == "--" ? Array(program.dropFirst()) : program
+        if ["-h", "--help"].contains(program.first) { throw CleanExit.helpRequest(self) }
         guard let name = words.first else { throw ValidationError("name a program: rootstock run -- PROGRAM ARGS...") }
         let path = try interposer()
         let others = ProcessInfo.processInfo.environment["LD_PRELOAD"].map { $0.isEmpty ? "" : ":" + $0 } ?? ""
