@@ -42,33 +42,49 @@ extension ComparisonReport {
         return text
     }
 
-    /// "lmdb is faster than native SQLite in 5 of 8 cases (median 2.4x), slower in 1 ...": all suites of the report together.
+    /// "lmdb is faster than native SQLite at its best in 5 of 8 cases (median 2.4x; reads 4 of 4, writes 1 of 4) and slower in 1 ...":
+    /// all suites of the report together.
     private var summarySentences: [String] {
-        let rivals = summaries.flatMap { summary in summary.rivals.map { (summary.baseline, $0) } }
+        let writing = Set(cases.filter(\.writes).map { [$0.suite, $0.case] })
+        let rivals = summaries.flatMap { summary in
+            summary.rivals.map { (summary.baseline, $0, writes: writing.contains([summary.suite, summary.name])) }
+        }
         let names = rivals.map { Self.name($0.1) }.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
         return names.map { name in
             let mine = rivals.filter { Self.name($0.1) == name }
             let baseline = mine[0].0.engine == "sqlite" ? "native SQLite at its best" : mine[0].0.engine
             let ratios = mine.map(\.1.ratio)
-            func part(_ chosen: [Ratio], _ factor: (Double) -> Double = { $0 }) -> String {
-                let factors = chosen.map { factor($0.ratio) }.sorted()
-                return factors.isEmpty ? "0" : "\(factors.count) (median \(Format.ratio(factors[factors.count / 2])))"
-            }
+            func median(_ factors: [Double]) -> String { Format.ratio(factors.sorted()[factors.count / 2]) }
+            func isFaster(_ ratio: Ratio) -> Bool { ratio.isDifferent && ratio.ratio > 1 }
+            let faster = ratios.filter(isFaster)
             let slower = ratios.filter { $0.isDifferent && $0.ratio < 1 }
             let undecided = ratios.filter { $0.interval == nil }.count
             let same = ratios.filter { !$0.isDifferent && $0.interval != nil }.count
-            var text = "\(name) against \(baseline), \(ratios.count) case\(ratios.count == 1 ? "" : "s"): faster in "
-            text += part(ratios.filter { $0.isDifferent && $0.ratio > 1 }) + ", slower in \(part(slower) { 1 / $0 })"
-            if same > 0 { text += ", no difference in \(same)" }
-            if undecided > 0 { text += ", too few turns in \(undecided)" }
+            var text =
+                "\(name) is faster than \(baseline) in \(faster.count) of \(ratios.count) case\(ratios.count == 1 ? "" : "s")"
+            if !faster.isEmpty {
+                let kinds = [("reads", false), ("writes", true)].compactMap { kind, writes -> String? in
+                    let these = mine.filter { $0.writes == writes }
+                    return these.isEmpty || these.count == mine.count
+                        ? nil : "\(kind) \(these.count { isFaster($0.1.ratio) }) of \(these.count)"
+                }
+                text +=
+                    " (median \(median(faster.map(\.ratio)))\(kinds.isEmpty ? "" : "; ")\(kinds.joined(separator: ", ")))"
+            }
+            text +=
+                " and slower in \(slower.count)"
+                + (slower.isEmpty ? "" : " (median \(median(slower.map { 1 / $0.ratio })))")
+            if same > 0 { text += "; no difference in \(same)" }
+            if undecided > 0 { text += "; too few turns in \(undecided)" }
+            text += "."
             let sizes = mine.compactMap { pair -> Double? in
                 guard let native = pair.0.cost.storeBytes, let other = pair.1.result.cost.storeBytes, native > 0 else {
                     return nil
                 }
                 return Double(other) / Double(native)
             }.sorted()
-            if !sizes.isEmpty { text += "; disk \(Format.ratio(sizes[sizes.count / 2]))" }
-            return text + "."
+            if !sizes.isEmpty { text += " A store takes \(median(sizes)) the space." }
+            return text
         }
     }
 

@@ -251,8 +251,14 @@ struct HTMLSuite {
         ticks = (below + [0] + stride(from: step, through: highest, by: step)).map { octave in
             Tick(label: Self.tickLabel(octave), left: Self.percent(position(exp2(octave))))
         }
-        let several = Set(rivals.map { ComparisonReport.name($0.1) }).count > 1
-        bars = rivals.map { summary, rival in Self.bar(summary, rival, position, several: several) }
+        let engines = rivals.map { ComparisonReport.name($0.1) }.reduce(into: [String]()) {
+            if !$0.contains($1) { $0.append($1) }
+        }
+        // Ranked: an engine's greatest lead first.
+        let ranked = engines.flatMap { engine in
+            rivals.filter { ComparisonReport.name($0.1) == engine }.sorted { $0.1.ratio.ratio > $1.1.ratio.ratio }
+        }
+        bars = ranked.map { summary, rival in Self.bar(summary, rival, position, several: engines.count > 1) }
         hasBars = !bars.isEmpty
         curves = summaries.map { HTMLCurve(report: report, summary: $0) }.filter(\.isWorthDrawing)
         hasCurves = !curves.isEmpty

@@ -42,7 +42,8 @@ enum HTMLTemplate {
         <section aria-labelledby="suite-{{number}}"><h2 id="suite-{{number}}">{{name}}</h2>
         {{#hasBars}}
         <h3>Ratios</h3>
-        <p class="quiet">Logarithmic scale. A bar to the right: the engine is faster than native SQLite. The thin line is the
+        <p class="quiet">Logarithmic scale, each engine's greatest lead first. A bar to the right, <span class="verdict faster">in this colour</span>: the engine is faster than
+        native SQLite. To the left, <span class="verdict slower">in this</span>: native is faster. <span class="verdict same">In this</span>: no verdict. The thin line is the
         95% interval; where it crosses 1 there is no difference, and where there is no line, there were too few turns for one. A diamond is the published ratio.</p>
         <div class="chart">
         {{#bars}}
