@@ -68,6 +68,7 @@ func outcome(of sql: String, on db: OpaquePointer?) -> Outcome {
     var statement: OpaquePointer?
     let prepared = sql.withCString { sqlite3_prepare_v2(db, $0, -1, &statement, nil) }
     if prepared == SQLITE_OK, statement != nil {
+        bindValues(to: statement)
         // The columns after the first step: a schema that another connection changed is taken in there.
         var code = sqlite3_step(statement)
         outcome.columns = (0..<sqlite3_column_count(statement)).map {
@@ -88,6 +89,21 @@ func outcome(of sql: String, on db: OpaquePointer?) -> Outcome {
     outcome.lastInsertRowID = sqlite3_last_insert_rowid(db)
     outcome.inTransaction = sqlite3_get_autocommit(db) == 0
     return outcome
+}
+
+private func bindValues(to statement: OpaquePointer?) {
+    let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+    for index in 0..<sqlite3_bind_parameter_count(statement) {
+        switch boundValues[Int(index) % boundValues.count] {
+        case .integer(let integer): sqlite3_bind_int64(statement, index + 1, integer)
+        case .real(let bits): sqlite3_bind_double(statement, index + 1, Double(bitPattern: bits))
+        case .text(let text):
+            let text = String(decoding: text, as: UTF8.self)
+            sqlite3_bind_text(statement, index + 1, text, Int32(text.utf8.count), transient)
+        case .blob(let bytes): sqlite3_bind_blob(statement, index + 1, bytes, Int32(bytes.count), transient)
+        case .null: sqlite3_bind_null(statement, index + 1)
+        }
+    }
 }
 
 func cell(_ statement: OpaquePointer?, _ column: Int32) -> Cell {

@@ -86,6 +86,16 @@ package final class StoreTarget: Target {
         var outcome = Outcome()
         do {
             let statement = try connection.prepare(sql)
+            for index in 0..<statement.parameterCount {
+                let value = boundValues[index % boundValues.count]
+                switch value {
+                case .integer(let integer): try statement.bind(integer, at: index + 1)
+                case .real(let bits): try statement.bind(Double(bitPattern: bits), at: index + 1)
+                case .text(let text): try statement.bind(String(decoding: text, as: UTF8.self), at: index + 1)
+                case .blob(let bytes): try statement.bind(bytes, at: index + 1)
+                case .null: try statement.bindNull(at: index + 1)
+                }
+            }
             // The columns after the first step: a cached statement takes in a changed schema there.
             var row = try statement.step()
             outcome.columns = statement.columnNames

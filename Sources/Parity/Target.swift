@@ -30,6 +30,13 @@ package struct HarnessError: Error, CustomStringConvertible {
     package init(description: String) { self.description = description }
 }
 
+/// What a statement's parameters are bound to, in turn: one of each type, so that a script may hold parameters.
+let boundValues: [Cell] = [
+    .integer(7), .text(Array("7".utf8)), .real((2.5).bitPattern), .blob(Array("seven".utf8)),
+    .text(Array("seven".utf8)),
+    .null,
+]
+
 /// A fresh folder for one database.
 func temporaryFolder() throws -> URL {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("rootstock-parity-\(UUID().uuidString)")

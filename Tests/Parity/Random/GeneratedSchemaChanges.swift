@@ -102,10 +102,13 @@ extension ScriptGenerator {
         case 3:
             renames += 1
             let name = "k\(renames)"
-            let terms = (0..<random.number(1...3)).map { "\(term(table, "t")) AS e\($0)" }.joined(separator: ", ")
+            var terms = (0..<random.number(1...3)).map { "\(term(table, "t")) AS e\($0)" }.joined(separator: ", ")
+            if random.once(in: 2) { terms = "\(random.pick(Self.parameters)) AS p, \(terms)" }
             emit(
-                "CREATE TABLE \(name) AS SELECT \(terms) FROM \(table.name) AS t ORDER BY \(table.totalOrder("t")) LIMIT 8"
+                "CREATE TABLE \(name) AS SELECT \(terms) FROM \(table.name) AS t ORDER BY \(table.totalOrder("t")) "
+                    + "LIMIT \(random.pick(["8", "8", "?1"]))"
             )
+            if random.once(in: 3) { emit(refusedParameter(table)) }
             emit("SELECT *, rowid FROM \(name)")
             return "DROP TABLE \(name)"
         default:
@@ -121,6 +124,24 @@ extension ScriptGenerator {
             schema.tables[at].columns.append(column)
             return "ALTER TABLE \(table.name) ADD COLUMN \(name) TEXT\(column.constraints)"
         }
+    }
+
+    /// What a CREATE TABLE AS may do with a parameter (`boundValues` says what each is).
+    private static let parameters = [
+        "?1", "?2 || ?5", "CAST(?3 AS TEXT)", "ifnull(?6, ?4)", ":a + :b", "?2 = 7", "typeof(?3)",
+    ]
+
+    /// Everywhere else in the schema a parameter is refused.
+    private mutating func refusedParameter(_ table: GeneratedTable) -> String {
+        let column = random.pick(table.columns).name
+        return random.pick([
+            "CREATE VIEW refused AS SELECT \(column), ?1 FROM \(table.name)",
+            "CREATE TABLE refused(a DEFAULT (?1))", "CREATE TABLE refused(a CHECK (a <> ?1))",
+            "CREATE TABLE refused(a, b AS (a + ?1))",
+            "CREATE INDEX refused ON \(table.name)(\(column)) WHERE \(column) = ?1",
+            "CREATE TRIGGER refused AFTER DELETE ON \(table.name) BEGIN SELECT ?1; END",
+            "ALTER TABLE \(table.name) ADD COLUMN refused DEFAULT (?1)",
+        ])
     }
 
     /// Switches that change what later statements mean, and questions of the whole database.
