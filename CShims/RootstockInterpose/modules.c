@@ -11,6 +11,9 @@
 ** statement that it runs itself, SQLite does not tell. So what is held back is written at the end of each row's change;
 ** but where SQLite itself runs the program's statement, inside of a transaction, before the next one that is no query.
 ** Invariant: when a savepoint or mark is set, and when a commit begins, no module holds anything back.
+**
+** A trigger on a shadow table may name the module's table, which is in the middle of its work then, and not made for
+** it. Natively such a trigger does not compile; here the table is not there for it.
 */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -25,6 +28,7 @@ typedef struct module_table {
     sqlite3_vtab *table;
     bool native;  /* in temp or in an attached file */
     bool held;    /* it holds something back */
+    bool busy;    /* it writes its shadow tables */
     bool written; /* in this transaction */
     char *name;
 } module_table;
@@ -122,16 +126,33 @@ static int module_destroy(sqlite3_vtab *table) {
     return leave(table, true);
 }
 
+/* Whether a shadow table's trigger comes for the table, or for one that looks into others (fts5vocab). */
+static bool is_refused(module_table *entry) {
+    const rsti_module *module = module_of(entry->table);
+    if (!entry->busy && (module->real->xUpdate != NULL || entry->native || module->database->in_module == 0))
+        return false;
+    sqlite3_free(entry->table->zErrMsg);
+    entry->table->zErrMsg = sqlite3_mprintf("no such table: main.%s", entry->name);
+    return true;
+}
+
+static int module_filter(sqlite3_vtab_cursor *cursor, int number, const char *text, int count, sqlite3_value **values) {
+    if (is_refused(entry_of(cursor->pVtab))) return SQLITE_ERROR;
+    return module_of(cursor->pVtab)->real->xFilter(cursor, number, text, count, values);
+}
+
 /* Inside of a module's own work the store undoes what the module is told by a result. */
 static int write_held(rsti_database *d, module_table *entry) {
     rootstock_aside aside;
     int code;
     entry->held = false;
+    entry->busy = true;
     d->in_module++;
     rootstock_aside_begin(d->db, &aside);
     code = module_of(entry->table)->real->xSync(entry->table);
     rootstock_aside_end(d->db, &aside);
     d->in_module--;
+    entry->busy = false;
     return code;
 }
 
@@ -142,11 +163,14 @@ static int module_update(sqlite3_vtab *table, int count, sqlite3_value **values,
     rootstock_aside aside;
     int code;
     if (entry->native) return module->real->xUpdate(table, count, values, rowid);
+    if (is_refused(entry)) return SQLITE_ERROR;
+    entry->busy = true;
     d->in_module++;
     rootstock_aside_begin(d->db, &aside);
     code = module->real->xUpdate(table, count, values, rowid);
     rootstock_aside_end(d->db, &aside);
     d->in_module--;
+    entry->busy = false;
     entry->written = true;
     if (code != SQLITE_OK || module->real->xSync == NULL) return code;
     if (!d->runs_itself || sqlite3_get_autocommit(d->db)) return write_held(d, entry);
@@ -264,6 +288,7 @@ static int create_module(sqlite3 *db, const char *name, const sqlite3_module *re
     module->methods.xConnect = module_connect;
     module->methods.xDisconnect = module_disconnect;
     module->methods.xDestroy = module_destroy;
+    module->methods.xFilter = module_filter;
     if (real->xUpdate != NULL) module->methods.xUpdate = module_update;
     if (real->xSync != NULL) {
         module->methods.xSync = module_sync;
