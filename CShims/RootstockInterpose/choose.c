@@ -207,6 +207,7 @@ static int choose(open_name *name, rsti_choice *choice, char **message) {
         add_option(name, "durability", "off", true);
     }
     if (name->read_only) add_option(name, "readOnly", "true", false);
+    add_option(name, "removeLock", "true", false); /* programs count the files beside theirs */
     choice->in_memory = name->memory;
     choice->read_only = name->read_only;
     memcpy(choice->engine, name->engine, sizeof choice->engine);

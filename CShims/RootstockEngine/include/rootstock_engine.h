@@ -161,6 +161,9 @@ typedef struct rootstock_options {
     /* Non-zero: another program uses the file, too. It must find the file whole after a power loss without this
     ** engine's help. */
     int foreign;
+    /* Non-zero: what the engine keeps beside the file for those who have it open goes with the last of them, as SQLite's
+    ** -wal and -shm do. Who opens the store then needs the right to make files in its folder. */
+    int remove_lock;
     /* ROOTSTOCK_MISUSE on an engine without choose. */
     rootstock_page_access page_access;
     rootstock_commit_form commit;

@@ -156,6 +156,9 @@ static int set_option(rst_connection *c, rootstock_options *options, const char 
     } else if (strcmp(key, "readOnly") == 0) {
         good = is_flag;
         options->read_only = flag;
+    } else if (strcmp(key, "removeLock") == 0) {
+        good = is_flag;
+        options->remove_lock = flag;
     } else if (strcmp(key, "writeMap") == 0) {
         good = is_flag;
         options->write_map = flag ? ROOTSTOCK_WRITE_MAP_ALWAYS : ROOTSTOCK_WRITE_MAP_NEVER;
@@ -179,7 +182,7 @@ static int set_option(rst_connection *c, rootstock_options *options, const char 
         rst_set_message(
             message,
             "unknown option \"%s\": the options are checkPages, checksum, commit, durability, mapSize, maxReaders, "
-            "pageAccess, readAhead, readerWarning, readOnly, verifyPages, writeMap",
+            "pageAccess, readAhead, readerWarning, readOnly, removeLock, verifyPages, writeMap",
             key);
         return SQLITE_ERROR;
     }

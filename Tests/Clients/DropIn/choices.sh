@@ -60,6 +60,8 @@ for uri in "mode=Ro" "mode=" "cache=yes" "mode=ro&mode=rw"; do
 done
 is "... an authority, too" "$(sqlite3 "file://host/new.db" "SELECT 1" 2>&1)" "$(with ROOTSTOCK_ENGINE=lmdb sqlite3 "file://host/new.db" "SELECT 1")"
 is "... and reads" "1|z" "$(with sqlite3 -readonly new.db "SELECT * FROM t")"
+is "the lock file goes with the last who has the store open" "new.db-lock|new.db-lock|none" \
+    "$(with sqlite3 new.db "SELECT 1" ".shell ls new.db-*" ".shell sqlite3 new.db 'SELECT 2' ; ls new.db-*" | grep lock | paste -sd '|')|$(ls new.db-* 2>/dev/null || echo none)"
 is ":memory: is native" "memory" "$(with ROOTSTOCK_ENGINE=lmdb sqlite3 :memory: "PRAGMA journal_mode")"
 is ":memory: is a store where that is asked" "rootstock: :memory:: a store, engine lmdb (in memory)
 7" "$(with TMPDIR="$folder" ROOTSTOCK_MEMORY=1 ROOTSTOCK_VERBOSE=1 sqlite3 :memory: "CREATE TABLE t(a DEFAULT 7); INSERT INTO t DEFAULT VALUES; SELECT * FROM t")"

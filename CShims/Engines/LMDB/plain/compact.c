@@ -159,6 +159,14 @@ static int names(const char *path, int descriptor) {
            named.st_ino == open.st_ino;
 }
 
+/* Openers are kept out meanwhile, and so is an exchange. Where the path names another file, the lock file is that
+** one's. */
+void rootstock_lmdb_remove_lock(const char *path, const char *lock_path, int descriptor) {
+    if (lock_opening(descriptor, F_WRLCK) != 0) return; /* somebody comes, or there are no such locks */
+    if (names(path, descriptor) && rootstock_lmdb_is_open_elsewhere(lock_path) == 0) (void)unlink(lock_path);
+    rootstock_lmdb_end_opening(descriptor);
+}
+
 /*
 ** THE EXCHANGE
 */

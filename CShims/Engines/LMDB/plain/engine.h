@@ -331,6 +331,9 @@ static inline int lmdb_must_give_up_map(rootstock_environment *environment) {
 ** ours to read. Returns 0 or an errno: EBUSY. */
 int rootstock_lmdb_take_turn(const char *path, int *descriptor);
 void rootstock_lmdb_end_turn(int descriptor);
+/* Has another process the lock file at path locked, as LMDB does as long as it has an environment open? -1: not known.
+** For who has none open there himself. */
+int rootstock_lmdb_is_open_elsewhere(const char *path);
 /* Makes the lock file at path, if it is missing, fit for the data file that is open as `data`. 0; or an errno and,
 ** where the lock file is something else, *why a static text. */
 int rootstock_lmdb_prepare_lock(const char *path, int data, const char **why);
@@ -444,6 +447,8 @@ int rootstock_lmdb_sync_directory(const char *path);
 int rootstock_lmdb_enter(const char *path, const char *lock_path, int descriptor, int read_only,
                          const lmdb_file_facts *facts);
 void rootstock_lmdb_end_opening(int descriptor);
+/* The last one out removes the lock file. For who has just closed the environment. descriptor: of the data file. */
+void rootstock_lmdb_remove_lock(const char *path, const char *lock_path, int descriptor);
 /* Waits until nobody is opening the file, and keeps openers out until end_opening. Returns 0 or an errno: EBUSY. */
 int rootstock_lmdb_exclude_openers(int descriptor);
 /* Maps the mark of an environment that LMDB has open. Returns LMDB's code. */

@@ -88,3 +88,12 @@ void rootstock_lmdb_end_turn(int descriptor) {
     if (descriptor < 0) return;
     while (flock(descriptor, LOCK_UN) != 0 && errno == EINTR) continue;
 }
+
+int rootstock_lmdb_is_open_elsewhere(const char *path) {
+    int descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (descriptor < 0) return errno == ENOENT ? 0 : -1;
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
+    int held = fcntl(descriptor, F_GETLK, &lock) != 0 ? -1 : lock.l_type != F_UNLCK;
+    close(descriptor);
+    return held;
+}

@@ -407,6 +407,10 @@ void rootstock_lmdb_close(rootstock_environment *environment) {
         environment->layers->hooks->close(environment, 1);
     /* In a forked child LMDB's part is leaked on purpose: closing its lock file's descriptor would drop the record
     ** locks that this process may hold on the same file through an environment of its own. */
-    if (environment->process == rootstock_process() && environment->env != NULL) mdb_env_close(environment->env);
+    if (environment->process == rootstock_process() && environment->env != NULL) {
+        mdb_env_close(environment->env);
+        if (environment->options.remove_lock && !environment->read_only && (environment->form & MDB_NOSUBDIR) != 0)
+            rootstock_lmdb_remove_lock(environment->path, environment->lock_path, environment->lock_descriptor);
+    }
     free_environment(environment);
 }

@@ -129,16 +129,6 @@ static void read_last(int descriptor, last_commit *last) {
         last->damaged = sealed && !whole && last->error == 0;
 }
 
-/* Has another process LMDB's lock file locked, as LMDB does as long as it has an environment open? -1: not known. */
-static int is_open_elsewhere(const char *lock_path) {
-    int descriptor = open(lock_path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    if (descriptor < 0) return errno == ENOENT ? 0 : -1;
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
-    int held = fcntl(descriptor, F_GETLK, &lock) != 0 ? -1 : lock.l_type != F_UNLCK;
-    close(descriptor);
-    return held;
-}
-
 /* Gives a meta page what the last durable commit wrote, in one write of a sector, and flushes. Returns an errno. */
 static int put_back(int descriptor, last_commit *last, int number) {
     unsigned char *sector = last->pages[number];
@@ -213,7 +203,7 @@ static int mend(int descriptor, const char *lock_path, int read_only, int *endur
         return EIO;
     }
     if (!last.broken) return 0;
-    int held = is_open_elsewhere(lock_path);
+    int held = rootstock_lmdb_is_open_elsewhere(lock_path);
     rootstock_lmdb_read_boot(boot);
     *endured = held == 1 && memcmp(boot, last.announced.boot, sizeof boot) == 0;
     if (*endured) return 0; /* its writer was killed; whoever has the file open sees it whole */
