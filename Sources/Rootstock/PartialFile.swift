@@ -38,7 +38,7 @@ package struct PartialFile: Sendable {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: url.deletingLastPathComponent().path)) ?? []
         return names.filter { name in
             name.hasPrefix(url.lastPathComponent + ".partial-") && !suffixes.dropFirst().contains { name.hasSuffix($0) }
-        }.sorted().map { url.deletingLastPathComponent().appendingPathComponent($0).relativePath }
+        }.sorted().map { target + $0.dropFirst(url.lastPathComponent.count) }
     }
 
     /// Fails where something has the name already, or nothing can have it.

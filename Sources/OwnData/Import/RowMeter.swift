@@ -6,8 +6,9 @@ import Rootstock
 package struct RowMeter {
     private let what: String
     private let total: Int?
-    private let start = Date()
-    private var shown = Date()
+    /// Of the first question, and the rows by then: what came before is no part of the rate.
+    private var start: (time: Date, count: Int)?
+    private var shown = Date.distantPast
 
     package init(_ what: String, of total: Int? = nil) {
         self.what = what
@@ -23,9 +24,13 @@ package struct RowMeter {
     /// The same for a caller that asks seldom.
     package mutating func line(at count: Int) -> String? {
         let now = Date()
+        guard let start else {
+            (self.start, shown) = ((now, count), now)
+            return nil
+        }
         guard now.timeIntervalSince(shown) > 0.2 else { return nil }
         shown = now
-        let rate = Double(count) / max(now.timeIntervalSince(start), 0.001)
+        let rate = Double(max(1, count - start.count)) / max(now.timeIntervalSince(start.time), 0.001)
         guard let total, total > 0 else { return "\(what): \(count) rows, \(Int(rate)) rows/s" }
         let left = Double(max(0, total - count)) / rate
         return "\(what): \(count) of \(total) rows, \(Int(rate)) rows/s, \(Int(left.rounded(.up))) s left"

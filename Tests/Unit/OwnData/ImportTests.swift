@@ -5,6 +5,21 @@ import Testing
 @testable import Rootstock
 
 @Suite struct ImportTests {
+    /// A rate is that of the work itself, not of what was done before it.
+    @Test func aRateBeginsWithTheFirstRows() throws {
+        var meter = RowMeter("comparing", of: 2_000_000)
+        Thread.sleep(forTimeInterval: 0.5)
+        let begun = Date()
+        let nothing = meter.line(at: 0)
+        #expect(nothing == nil)
+        Thread.sleep(forTimeInterval: 0.25)
+        let shown = meter.line(at: 1_000_000)
+        let line = try #require(shown)
+        let words = line.split(separator: " ")
+        let rate = try #require(words.firstIndex(of: "rows/s,").flatMap { Int(words[$0 - 1]) })
+        #expect(Double(rate) >= (1e6 / Date().timeIntervalSince(begun)).rounded(.down), "\(line)")
+    }
+
     /// Everything arrives on every engine; the original keeps every byte and gets no company.
     @Test(arguments: ["sqlite", "lmdb", "memory", "sqlite-btree"])
     func everythingArrives(engine: String) throws {
