@@ -157,7 +157,7 @@ extension Connection {
     /// A number that is another one after a commit of another connection.
     func commitMark() throws -> Int64 { try queryOne("PRAGMA data_version", as: Int64.self) ?? 0 }
 
-    /// Runs `body` and tells which tables its statements read, in lower case; `nil` if that is not known, since a statement calls a function of
+    /// Runs `body` and tells which tables its statements read, in lower case. `nil` if that is not known: a statement calls a function of
     /// Rootstock's own, as a `count(*)` of a store's table does.
     ///
     /// SQLite prepares kept statements anew under an authorizer, which hears of each table that a statement names, by a view or a trigger, too.

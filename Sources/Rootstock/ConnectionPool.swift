@@ -1,7 +1,8 @@
 /// Connections lent out one at a time each, opened when they are first needed.
 ///
-/// The invariants: a connection is either in `idle` or with exactly one borrower; who came first is served first, threads and asynchronous calls
-/// alike; a connection that a borrower has kept is no longer the one that the next borrower gets (``Connection/init(takingOver:)``).
+/// Invariants: a connection is either in `idle` or with exactly one borrower. Threads and asynchronous calls are served in the order in
+/// which they came. A connection that a borrower has kept is no longer the one that the next borrower gets
+/// (``Connection/init(takingOver:)``).
 final class ConnectionPool: Sendable {
     /// A connection on its way between threads. Between lending and return only the borrower's thread touches it, and
     /// the pool's lock orders one borrower's use before the next one's.

@@ -1,7 +1,7 @@
 /// The B-tree layer under SQL, named.
 ///
-/// An engine is chosen when a store is opened, and nothing else in a program depends on it: the same SQL, the same
-/// transactions and the same errors are had from every engine.
+/// An engine is chosen when a store is opened. Nothing else in a program depends on it: every engine has the same SQL, the same
+/// transactions and the same errors.
 ///
 /// ```swift
 /// let native = try Store(path: "notes.sqlite", engine: .sqlite)
@@ -27,9 +27,9 @@ public struct Engine: Hashable, Sendable {
 
     /// LMDB: a memory-mapped, copy-on-write B+tree. A store is one file plus its lock file.
     ///
-    /// It has forms, which read and write the same files: `lmdb:plain` calls LMDB's public functions alone, `lmdb:read` reads
-    /// pages besides, `lmdb:write` edits them, too; `lmdb` itself also commits with fewer flushes (``StoreOptions/pageAccess``,
-    /// ``StoreOptions/commit``).
+    /// It has forms, which read and write the same files. `lmdb:plain` calls LMDB's public functions alone. `lmdb:read` also reads
+    /// pages by itself, and `lmdb:write` edits them, too. `lmdb` itself also commits with fewer flushes
+    /// (``StoreOptions/pageAccess``, ``StoreOptions/commit``).
     public static let lmdb = Engine(name: "lmdb")
 
     /// An ordered map in this process's memory. A store lives as long as a connection to its path is open.

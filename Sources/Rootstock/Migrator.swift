@@ -45,9 +45,9 @@ public struct Migrator: Sendable {
 
     /// Runs the steps that have not run, up to `last` or all of them, each in a transaction of its own.
     ///
-    /// - Throws: What a step throws: it has left nothing behind then, and those before it have run. ``ResultCode/misuse`` if `last` is not
-    ///   registered, or if a step that has run here is not registered, or stands behind one that has not: what made this database
-    ///   is another version of the program.
+    /// - Throws: A step's error: it has left nothing behind then, and those before it have run. ``ResultCode/misuse`` if `last` is not
+    ///   registered. ``ResultCode/misuse`` also if another version of the program has made this database: a step that has run is not
+    ///   registered, or comes after one that has not run.
     public func migrate(_ store: Store, upTo last: String? = nil) throws {
         let wanted = try steps(upTo: last)
         if eraseOnSchemaChange, try schemaHasChanged(in: store) { try store.withConnection { try $0.erase() } }

@@ -13,8 +13,8 @@ import CSQLite
 /// The statement goes back to its connection's cache when the last reference to it is released. It belongs to the thread, or
 /// the closure, that its ``Connection`` belongs to.
 ///
-/// Parameters are numbered from 1 and columns from 0, as in SQLite. A column accessor converts as SQLite does (`int64` of a text
-/// reads the number it starts with) and gives 0, an empty string or NULL before the first and after the last row.
+/// Parameters are numbered from 1 and columns from 0, as in SQLite. A column accessor converts as SQLite does: `int64` of a text
+/// reads the number at its start. Before the first and after the last row it gives 0, an empty string or NULL.
 public final class Statement {
     /// The connection that prepared the statement.
     public let connection: Connection

@@ -7,9 +7,9 @@ extension Store {
     /// for await _ in store.changes(of: ["book"]) { await list.reload() }
     /// ```
     ///
-    /// Commits that come faster than they are taken are one element. Commits of this `Store` are told at once. Those of other processes, and of
-    /// other stores of the same file, are found within a quarter of a second, and told to everybody: which tables they changed
-    /// is not known. The same goes for a change of the schema, and of a WITHOUT ROWID table. The sequence ends when its task is cancelled or the store is
+    /// Commits that come faster than the loop takes them are one element. Commits of this `Store` are told at once. Those of other processes, and of
+    /// other stores of the same file, are found within a quarter of a second. All observers hear of them, since their tables are not known.
+    /// The same goes for a change of the schema, and of a WITHOUT ROWID table. The sequence ends when its task is cancelled or the store is
     /// closed.
     public func changes(of tables: Set<String>? = nil) -> AsyncStream<Void> {
         let names = tables.map { Set($0.map { $0.lowercased() }) }

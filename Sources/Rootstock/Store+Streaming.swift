@@ -3,8 +3,8 @@
 // Invariant: at most one batch of rows is made ahead of who takes them. The snapshot ends with the sequence's iterator.
 
 extension Store {
-    /// The rows of a query, decoded as in ``Connection/query(_:_:as:)``, as they are asked for: of a result of any length, a hundred rows are in
-    /// memory.
+    /// The rows of a query, decoded as in ``Connection/query(_:_:as:)``, as they are asked for. A hundred rows are in memory, however long
+    /// the result is.
     ///
     /// ```swift
     /// for try await book in store.stream("SELECT * FROM book ORDER BY title", as: Book.self) { print(book.title) }

@@ -1,7 +1,7 @@
 /// One database on one engine, for a whole program: any thread may use it.
 ///
-/// A store keeps one connection for writing and a few for reading. Writes queue up behind each other; reads see the last
-/// commit and, where the engine allows it (every engine but `sqlite` in its rollback journal modes), go on beside a write.
+/// A store keeps one connection for writing and a few for reading. Writes queue up behind each other. Reads see the last
+/// commit. They go on beside a write on every engine but `sqlite` in its rollback journal modes.
 ///
 /// ```swift
 /// let store = try Store(path: "notes.store", engine: .lmdb)
@@ -32,8 +32,8 @@ public final class Store: Sendable {
     ///
     /// - Parameters:
     ///   - path: The store's file.
-    ///   - engine: The engine under the store. An existing file tells it by itself, and a new one is as ``Engine/usual(for:)`` has it by its
-    ///     name: `notes.sqlite` and `notes.db` are SQLite databases, `notes.store` is one of LMDB.
+    ///   - engine: The engine under the store. An existing file tells it by its first bytes. The name of a new one decides
+    ///     (``Engine/usual(for:)``): `notes.sqlite` and `notes.db` are SQLite databases, `notes.store` is a store on LMDB.
     ///   - options: How the store is opened.
     /// - Throws: ``ResultCode/cannotOpen``, ``ResultCode/notADatabase`` and the like, with a message that names the path.
     public init(path: String, engine: Engine? = nil, options: StoreOptions = StoreOptions()) throws(DatabaseError) {

@@ -31,16 +31,16 @@ public struct StoreOptions: Hashable, Sendable {
     /// Whether the file is only read. It must exist then.
     public var readOnly = false
 
-    /// Whether the store's pages are gone through as a whole when the first connection of the process opens it, and a store in which they
-    /// contradict each other is refused. For a file from a source that is not trusted, which LMDB must not be given to change otherwise: it
-    /// believes what a page says, and a made-up page can end the process or change its memory. Reads check what they follow in any case.
-    /// Takes as long as reading the file. An error on engines without such a check.
+    /// Whether all pages of the store are checked when the first connection of the process opens it. A store whose pages contradict each
+    /// other is refused. For a file from an untrusted source: LMDB trusts the pages that it changes, and a made-up page can end the process
+    /// or change its memory. Reads check the pages that they follow in any case. Takes as long as reading the file. An error on engines
+    /// without such a check.
     public var verifyPages = false
 
-    /// Whether each page is looked at before a write transaction changes it; a damaged one is then an error of that statement and nothing is
-    /// changed. For a file from a source that is not trusted, as ``verifyPages``, without reading the whole file first: a put at a random key in
-    /// a batch takes a quarter more instructions. A store that keeps checksums is opened so. It cannot know of a page that belongs to two tables.
-    /// On engine `lmdb` with ``pageAccess-swift.property`` write, which is the default; an error elsewhere.
+    /// Whether each page is checked before a write transaction changes it. A damaged page is an error of that statement, and nothing is
+    /// changed. For a file from an untrusted source, as ``verifyPages``, without reading the whole file first. A put at a random key in a batch
+    /// takes a quarter more instructions. A store that keeps checksums is opened so. It does not find a page that belongs to two tables. On
+    /// engine `lmdb` with ``pageAccess-swift.property`` write, which is the default; an error elsewhere.
     public var checkPages = false
 
     /// Whether commits store to a memory map of the file instead of writing by system calls; `nil` leaves it to the
@@ -82,8 +82,8 @@ public struct StoreOptions: Hashable, Sendable {
     public var commit: CommitForm?
 
     /// Whether the store keeps a checksum with every row, index entry and record of its schema. Chosen when a store is made, and
-    /// kept in it: a store that has checksums verifies and writes them whatever this says, and `true` is an error on one that
-    /// has none. What does not match is ``ResultCode/corrupt`` when it is read, with the table and the row. Versions of
+    /// kept in it. A store that has checksums verifies and writes them whatever this says. `true` is an error on a store without them. A
+    /// mismatch is ``ResultCode/corrupt`` when the entry is read, with the table and the row. Versions of
     /// Rootstock that do not know checksums refuse such a store. Not on engine `sqlite`.
     public var checksum = false
 

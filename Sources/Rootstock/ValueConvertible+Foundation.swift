@@ -97,8 +97,8 @@ extension Decimal: ValueConvertible {
 
 /// Stored as text in UTC, to the millisecond, in a form that SQLite's date functions read: `2026-11-23 07:44:02.125`.
 ///
-/// Read from the text forms of SQLite that hold a date (`2026-11-23`, with ` ` or `T` and `07:44`, seconds, a fraction, and
-/// `Z` or `+01:00`), and from numbers, which are seconds since 1970. ``SecondsSince1970`` stores numbers. A date before year 0 or
+/// Read from the text forms of SQLite that hold a date, and from numbers, which are seconds since 1970. A text is `2026-11-23`, or with
+/// ` ` or `T` and `07:44`, seconds, a fraction, and `Z` or `+01:00` behind it. ``SecondsSince1970`` stores numbers. A date before year 0 or
 /// after year 9999, for which SQLite has no text, is stored as seconds.
 extension Date: ValueConvertible {
     public var databaseValue: Value { DateText.text(of: self).map(Value.text) ?? .real(timeIntervalSince1970) }

@@ -1,7 +1,7 @@
 /// A type whose values can be stored in, and read back from, one SQL value.
 ///
-/// Conversion is exact or it fails: an integer that does not fit, text where a number is asked for, and NULL where the type
-/// has no place for it all give `nil`, never another value. The one widening is that of an integer to `Double`, when
+/// Conversion is exact or it fails with `nil`. It fails for an integer that does not fit, text where a number is asked for, and NULL where
+/// the type has no place for it. The one widening is that of an integer to `Double`, when
 /// the double holds it exactly.
 public protocol ValueConvertible {
     /// The value that stands for `self` in SQL.

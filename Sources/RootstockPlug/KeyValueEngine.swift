@@ -199,7 +199,7 @@ public enum PutMode: Sendable {
 public protocol KeyValueCursor: AnyObject {
     /// Moves, and returns the entry arrived at; nil leaves the cursor unpositioned.
     ///
-    /// In a write transaction changes made elsewhere do not disturb a cursor: `next` gives the first key above the one
+    /// In a write transaction changes made elsewhere do not disturb a cursor. `next` gives the first key above the one
     /// last returned, and `previous` the last one below it, even if that one was removed.
     func move(_ move: CursorMove) throws(EngineError) -> KeyValueEntry?
     /// Attaches the cursor to a read transaction that was renewed, or to another one, unpositioned.

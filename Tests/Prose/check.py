@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Finds sentences of more than 30 words, which are hard to read, in the README, the articles, the notes and the comments of the public
-headers; and links to files that are not there.
+"""Finds sentences of more than 30 words, which are hard to read, in the README, the articles, the notes, the comments of the public
+headers and those of the Swift API (///); and links to files that are not there.
 
 Usage: Tests/Prose/check.py [--self-test] [FILE...]
 
@@ -17,6 +17,7 @@ LIMIT = 30
 PATTERNS = [
     "README.md", "CONTRIBUTING.md", "Sources/*/*.docc/*.md", "Vendor-notes/*.md", "Vendor-notes/results/README.md",
     "CShims/RootstockTable/include/rootstock.h", "CShims/RootstockEngine/include/rootstock_engine.h",
+    "Sources/Rootstock/**/*.swift", "Sources/RootstockPlug/*.swift", "Sources/RootstockObjects/*.swift",
 ]
 
 
@@ -52,6 +53,11 @@ def comments(text):
     return "\n".join(kept)
 
 
+def swift_comments(text):
+    """The lines behind `///`, each where it stands."""
+    return "\n".join(re.sub(r"^\s*///\s?", "", line) if re.match(r"\s*///", line) else "" for line in text.split("\n"))
+
+
 def sentences(text):
     text = re.sub(r"`[^`]*`", "code", text)
     text = re.sub(r"!?\[([^]]*)\]\([^)]*\)", r"\1", text)
@@ -81,6 +87,8 @@ def self_test():
     header = "/* It is.\n** " + "word " * 31 + "*/\nint a; /* short */\n/*     " + "code " * 40 + "\n*/\n"
     if [line for line, _, _ in faults(comments(header))] != [1]:
         sys.exit("prose: the check of headers itself is wrong")
+    if [line for line, _, _ in faults(swift_comments("    /// It is. " + "word " * 31 + "\n    let a = 1  // " + "word " * 31))] != [1]:
+        sys.exit("prose: the check of Swift comments itself is wrong")
     if list(faults(good)) or len(list(faults(bad))) != 1 or lost != [(1, "nowhere.md")]:
         sys.exit("prose: the check itself is wrong")
 
@@ -90,13 +98,16 @@ def main():
     if arguments[:1] == ["--self-test"]:
         self_test()
         arguments = arguments[1:]
-    files = arguments or [path for pattern in PATTERNS for path in sorted(glob.glob(os.path.join(ROOT, pattern)))]
+    files = arguments or [path for pattern in PATTERNS
+                          for path in sorted(glob.glob(os.path.join(ROOT, pattern), recursive=True))]
     count = lost = 0
     for path in files:
         with open(path) as file:
             text = file.read()
         if path.endswith(".h"):
             text = comments(text)
+        if path.endswith(".swift"):
+            text = swift_comments(text)
         for line, words, sentence in faults(text):
             count += 1
             print(f"{os.path.relpath(path, ROOT)}:{line}: {words} words: {sentence}", file=sys.stderr)

@@ -21,8 +21,8 @@ extension Store {
     ///   - engine: The engine of the copy; `nil` for the usual one of the file's name, as ``Engine/usual(for:)`` has it.
     ///   - options: How the new file is made. The store's own functions and collations are added, since a schema may use them.
     ///   - progress: Gets the rows to copy and to compare as its total. Cancelled, it ends the copy.
-    /// - Throws: ``ResultCode/error`` if something is at `path` already, which is left alone, on engine `memory`, which keeps no file, or
-    ///   if the new store does not hold what the old one does; what the new store refuses; `CancellationError`.
+    /// - Throws: ``ResultCode/error`` if something is at `path` already, which is left alone, or on engine `memory`, which keeps no file.
+    ///   ``ResultCode/error`` also if the new store's rows differ. Errors of the new store. `CancellationError`.
     @discardableResult
     public func copy(
         to path: String, engine: Engine? = nil, options: StoreOptions = StoreOptions(),
