@@ -86,6 +86,7 @@ public final class Connection {
         if let hook = options.slowStatement { report(hook) }
         for function in options.functions { try add(function) }
         for collation in options.collations { try add(collation) }
+        if options.foreignKeys, !isReadOnly { try execute("PRAGMA foreign_keys = ON") }
     }
 
     /// Opens the SQLite database of `uri` for reading, which says how (`immutable`), and is called by `path`.

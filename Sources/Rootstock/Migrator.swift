@@ -45,13 +45,18 @@ public struct Migrator: Sendable {
 
     /// Runs the steps that have not run, up to `last` or all of them, each in a transaction of its own.
     ///
-    /// - Throws: A step's error: it has left nothing behind then, and those before it have run. ``ResultCode/misuse`` if `last` is not
+    /// Foreign keys that are enforced are not enforced during a step, so that it may make a table anew that others refer to. The step's end
+    /// checks the whole database.
+    ///
+    /// - Throws: A step's error: it has left nothing behind then, and those before it have run. ``ResultCode/foreignKeyConstraint`` if
+    ///   a foreign key leads nowhere at a step's end. ``ResultCode/misuse`` if `last` is not
     ///   registered. ``ResultCode/misuse`` also if another version of the program has made this database: a step that has run is not
     ///   registered, or comes after one that has not run.
     public func migrate(_ store: Store, upTo last: String? = nil) throws {
         let wanted = try steps(upTo: last)
         if eraseOnSchemaChange, try schemaHasChanged(in: store) { try store.withConnection { try $0.erase() } }
-        for step in wanted where try store.write({ try run(step, on: $0) }) { tell(step, store) }
+        let kind = store.writeKind
+        for step in wanted where try store.withConnection({ try migrate(step, on: $0, kind) }) { tell(step, store) }
     }
 
     /// The same for a task.
@@ -62,7 +67,10 @@ public struct Migrator: Sendable {
             let hasChanged = try await store.withConnection { try self.schemaHasChanged(on: $0, options) }
             if hasChanged { try await store.withConnection { try $0.erase() } }
         }
-        for step in wanted where try await store.write({ try self.run(step, on: $0) }) { tell(step, store) }
+        let kind = store.writeKind
+        for step in wanted where try await store.withConnection({ try self.migrate(step, on: $0, kind) }) {
+            tell(step, store)
+        }
     }
 
     /// The names of the steps that have run, in order.
@@ -92,6 +100,21 @@ public struct Migrator: Sendable {
 
     private func tell(_ step: Step, _ store: Store) {
         store.options.log?(.info, "migration ran", ["path": store.path, "migration": step.name])
+    }
+
+    /// Runs `step` in a transaction of its own, at whose end foreign keys hold that held before it.
+    ///
+    /// - Returns: Whether it ran now.
+    private func migrate(_ step: Step, on connection: Connection, _ kind: TransactionKind) throws -> Bool {
+        try connection.withoutForeignKeys { wereEnforced in
+            try connection.withTransaction(kind) {
+                guard try run(step, on: connection) else { return false }
+                if wereEnforced, let violation = try connection.foreignKeyViolations().first {
+                    throw DatabaseError(.foreignKeyConstraint, "migration \(step.name): \(violation)")
+                }
+                return true
+            }
+        }
     }
 
     /// Runs `step` unless it has run, which another process may have done a moment ago.
@@ -157,19 +180,28 @@ extension Connection {
 
     /// Drops every view, trigger and table.
     fileprivate func erase() throws {
-        let foreignKeys = try queryValue("PRAGMA foreign_keys")
-        try execute("PRAGMA foreign_keys = OFF")
-        defer { if foreignKeys == 1 { try? execute("PRAGMA foreign_keys = ON") } }
-        try withTransaction(.immediate) {
-            let objects = try query(
-                """
-                SELECT type, name FROM sqlite_schema WHERE type IN ('view', 'trigger', 'table')
-                AND name NOT LIKE 'sqlite~_%' ESCAPE '~' ORDER BY type = 'table', type = 'view', sql NOT LIKE 'CREATE VIRTUAL%'
-                """)
-            for object in objects {
-                let (type, name) = (try object[0, as: String.self], try object[1, as: String.self])
-                try execute("DROP \(type.uppercased()) IF EXISTS \(SQL.quoted(name))")
+        try withoutForeignKeys { _ in
+            try withTransaction(.immediate) {
+                let objects = try query(
+                    """
+                    SELECT type, name FROM sqlite_schema WHERE type IN ('view', 'trigger', 'table')
+                    AND name NOT LIKE 'sqlite~_%' ESCAPE '~' ORDER BY type = 'table', type = 'view', sql NOT LIKE 'CREATE VIRTUAL%'
+                    """)
+                for object in objects {
+                    let (type, name) = (try object[0, as: String.self], try object[1, as: String.self])
+                    try execute("DROP \(type.uppercased()) IF EXISTS \(SQL.quoted(name))")
+                }
             }
         }
+    }
+
+    /// Runs `body` while foreign keys are not enforced, which in a transaction cannot be changed.
+    ///
+    /// - Parameter body: Is told whether they were.
+    fileprivate func withoutForeignKeys<T>(_ body: (_ wereEnforced: Bool) throws -> T) throws -> T {
+        guard try queryValue("PRAGMA foreign_keys") == 1 else { return try body(false) }
+        try execute("PRAGMA foreign_keys = OFF")
+        defer { uncancelled { try? execute("PRAGMA foreign_keys = ON") } }
+        return try body(true)
     }
 }

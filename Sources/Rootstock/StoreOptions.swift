@@ -98,6 +98,9 @@ public struct StoreOptions: Hashable, Sendable {
     /// Prepared statements that each connection keeps for reuse. 0 keeps none.
     public var statementCacheCapacity = 64
 
+    /// Whether foreign keys are enforced, as with `PRAGMA foreign_keys = ON`. SQLite does not unless it is told to.
+    public var foreignKeys = false
+
     /// Functions that every connection has, as ``Connection/add(_:)-(SQLFunction)`` gives them to one.
     public var functions: [SQLFunction] = []
 

@@ -140,4 +140,43 @@ import Testing
         #expect(try tables(store).count == 8)
         #expect(try store.read { try $0.queryValue("SELECT count(*) FROM t8") } == 1)
     }
+
+    /// A table that others refer to is made anew, and no cascade runs; what leads nowhere at the end undoes the step.
+    @Test(arguments: apiEngines) func foreignKeysAreCheckedAtTheEndOfAStep(engine: Engine) throws {
+        var options = StoreOptions(durability: .off, native: .wal)
+        options.foreignKeys = true
+        let store = try Store(path: folder.path(), engine: engine, options: options)
+        var migrator = Migrator()
+        migrator.register("tables") { connection in
+            try connection.executeScript(
+                """
+                CREATE TABLE parent (id INTEGER PRIMARY KEY, name TEXT);
+                CREATE TABLE child (id INTEGER PRIMARY KEY, parent REFERENCES parent ON DELETE CASCADE);
+                INSERT INTO parent VALUES (1, 'a');
+                INSERT INTO child VALUES (1, 1), (2, 1);
+                """)
+        }
+        migrator.register("anew") { connection in
+            try connection.executeScript(
+                """
+                CREATE TABLE fresh (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+                INSERT INTO fresh SELECT * FROM parent;
+                DROP TABLE parent;
+                ALTER TABLE fresh RENAME TO parent;
+                """)
+        }
+        try migrator.migrate(store)
+        #expect(try store.read { try $0.queryValue("SELECT count(*) FROM child") } == 2)
+        migrator.register("broken") { try $0.execute("DELETE FROM parent") }
+        let error = try databaseError { try migrator.migrate(store) }
+        #expect(error?.extendedCode == .foreignKeyConstraint)
+        #expect(error?.message == "migration broken: row 1 of child refers to no row of parent (foreign key 0)")
+        #expect(try store.read { try $0.queryValue("SELECT count(*) FROM parent") } == 1)
+        // They are enforced again.
+        #expect(
+            try databaseError { try store.write { try $0.execute("INSERT INTO child VALUES (3, 9)") } }?.extendedCode
+                == .foreignKeyConstraint)
+        try store.write { try $0.execute("DELETE FROM parent WHERE id = 1") }
+        #expect(try store.read { try $0.queryValue("SELECT count(*) FROM child") } == 0)
+    }
 }
