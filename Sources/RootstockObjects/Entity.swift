@@ -60,6 +60,17 @@ public enum ObjectError: Error, Hashable, Sendable {
     case unsaved(table: String)
 }
 
+extension ObjectError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .conflict(let table, let id):
+            "row \(id) of \(table) was changed or deleted since the object was read: refresh the object and save again"
+        case .gone(let table, let id): "there is no row \(id) of \(table) any more"
+        case .unsaved(let table): "the object of \(table) has no row yet, or its context is gone: save it first"
+        }
+    }
+}
+
 /// A row of an entity's table.
 struct StoredRow<E: Entity>: Decodable {
     let id: Int64

@@ -8,8 +8,8 @@ final class ObjectTable<E: Entity> {
     unowned let context: ObjectContext
     let statements = EntityStatements(table: E.table)
     private var objects: [Int64: Unmanaged<Object<E>>] = [:]
-    /// INSERT, made from the first value: all values of a type have the same columns.
-    private var insert: String?
+    /// The last INSERT and its columns: as a rule all values of a type have the same.
+    private var insert: (columns: [String], sql: String)?
 
     init(context: ObjectContext) { self.context = context }
 
@@ -70,9 +70,11 @@ final class ObjectTable<E: Entity> {
         case .inserted:
             guard let values = object.held else { return }
             let columns = try ColumnEncoder.columns(of: values)
-            let sql = insert ?? statements.insert(columns.map(\.name))
-            insert = sql
-            try run(sql, [.null] + columns.map(\.value) + [1], connection)
+            let names = columns.map(\.name)
+            let made = insert?.columns == names ? insert : nil
+            let statement = made ?? (names, statements.insert(names))
+            insert = statement
+            try run(statement.sql, [.null] + columns.map(\.value) + [1], connection)
             object.written = connection.lastInsertRowid
         case .updated:
             guard let (id, version) = object.key, let values = object.held, let original = object.original else {
@@ -80,7 +82,7 @@ final class ObjectTable<E: Entity> {
             }
             let before = try ColumnEncoder.columns(of: original)
             let after = try ColumnEncoder.columns(of: values)
-            let changed = after.indices.filter { !before.indices.contains($0) || before[$0].value != after[$0].value }
+            let changed = after.indices.filter { !before.indices.contains($0) || before[$0] != after[$0] }
             guard !changed.isEmpty else { return }
             try run(
                 statements.update(changed.map { after[$0].name }),

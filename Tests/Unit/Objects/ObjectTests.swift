@@ -112,6 +112,7 @@ struct Book: Entity, Equatable {
         try context.save()
         #expect(book.id == 251 && first.version == 2 && second.state == .deleted)
         #expect(context.object(Book.self, Reference(251)) === book)
+        #expect(throws: ObjectError.gone(table: "book", id: 2)) { try second.change { $0.title = "Late" } }
         func row(_ id: Int) throws -> Row? {
             try store.read { try $0.queryOne("SELECT * FROM book WHERE id = ?", [id]) }
         }
@@ -194,5 +195,44 @@ struct Book: Entity, Equatable {
         context = nil
         #expect(try books[0].values.title == "Book 1")
         #expect(throws: ObjectError.unsaved(table: "book")) { try books[1].values }
+    }
+
+    /// A type that leaves out what it does not have: each value goes into the column of its name all the same.
+    @Test(arguments: engines) func valuesOfATypeMayHaveOtherColumns(engine: Engine) throws {
+        struct Note: Entity, Equatable {
+            static let table = "note"
+            enum Keys: CodingKey { case text, number }
+            var text: String?
+            var number: String?
+
+            init(text: String? = nil, number: String? = nil) { (self.text, self.number) = (text, number) }
+
+            init(from decoder: any Decoder) throws {
+                let values = try decoder.container(keyedBy: Keys.self)
+                text = try values.decodeIfPresent(String.self, forKey: .text)
+                number = try values.decodeIfPresent(String.self, forKey: .number)
+            }
+
+            func encode(to encoder: any Encoder) throws {
+                var values = encoder.container(keyedBy: Keys.self)
+                if let text { try values.encode(text, forKey: .text) }
+                if let number { try values.encode(number, forKey: .number) }
+            }
+        }
+        let store = try library(engine)
+        try store.write {
+            try $0.execute("CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT, number TEXT, version INTEGER)")
+        }
+        let context = ObjectContext(store)
+        let note = context.insert(Note(text: "a"))
+        context.insert(Note(number: "b"))
+        try context.save()
+        func rows() throws -> [[Value]] {
+            try store.read { try $0.query("SELECT text, number FROM note").map(\.values) }
+        }
+        #expect(try rows() == [["a", nil], [nil, "b"]])
+        try note.change { $0 = Note(number: "a") }
+        try context.save()
+        #expect(try rows() == [["a", "a"], [nil, "b"]])
     }
 }
