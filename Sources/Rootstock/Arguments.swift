@@ -70,14 +70,16 @@ extension Statement {
     ///
     /// - Throws: ``ResultCode/range`` unless there is one argument for each parameter, and each name is in the statement.
     public func bind(_ arguments: Arguments) throws(DatabaseError) {
-        let names = try arguments.names.map { (names) throws(DatabaseError) in try indexes(of: names) }
+        let indexes = try arguments.names.map { (names) throws(DatabaseError) in try self.indexes(of: names) }
         guard arguments.values.count == parameterCount else {
             throw DatabaseError(
                 .range, "the statement takes \(parameterCount) arguments, not \(arguments.values.count)", sql: sql)
         }
-        for index in arguments.values.indices {
-            try bind(arguments.values[index], at: names.map { $0[index] } ?? index + 1)
+        guard let indexes else {
+            for index in arguments.values.indices { try bind(arguments.values[index], at: index + 1) }
+            return
         }
+        for (index, value) in zip(indexes, arguments.values) { try bind(value, at: index) }
     }
 
     /// The parameters with these names: each of them once, or two names would leave a parameter without a value.

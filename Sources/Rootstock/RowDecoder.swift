@@ -219,7 +219,9 @@ private struct RowContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func nestedContainer<Inner>(
         keyedBy type: Inner.Type, forKey key: Key
     ) throws -> KeyedDecodingContainer<Inner> {
-        RowDecoder(row: row, prefix: name(key) + ".", codingPath: codingPath + [key]).container(keyedBy: type)
+        // Without such columns the keys are the row's own, which is what encoding them made.
+        let inner = row.columns(under: name(key)).isEmpty ? prefix : name(key) + "."
+        return KeyedDecodingContainer(RowContainer<Inner>(row: row, prefix: inner, codingPath: codingPath + [key]))
     }
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {

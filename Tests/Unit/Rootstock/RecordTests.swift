@@ -219,4 +219,38 @@ import Testing
             "SELECT strftime('%s', json_extract(first, '$.bought')), json_extract(notes, '$.late') FROM shelf")
         #expect(bought?.values == ["1795506242", "2026-11-24 07:44:02.125"])
     }
+
+    /// Keys that a type nests by itself are columns, of the row's own or behind a point.
+    @Test(arguments: apiEngines) func nestedKeysComeBackAsTheyWereInserted(engine: Engine) throws {
+        struct Place: Codable, Equatable {
+            enum Keys: CodingKey { case name, position }
+            enum Inner: CodingKey { case x, y }
+            var name: String, x: Double, y: Double?
+
+            init(name: String, x: Double, y: Double?) { (self.name, self.x, self.y) = (name, x, y) }
+
+            init(from decoder: any Decoder) throws {
+                let values = try decoder.container(keyedBy: Keys.self)
+                name = try values.decode(String.self, forKey: .name)
+                let position = try values.nestedContainer(keyedBy: Inner.self, forKey: .position)
+                x = try position.decode(Double.self, forKey: .x)
+                y = try position.decodeIfPresent(Double.self, forKey: .y)
+            }
+
+            func encode(to encoder: any Encoder) throws {
+                var values = encoder.container(keyedBy: Keys.self)
+                try values.encode(name, forKey: .name)
+                var position = values.nestedContainer(keyedBy: Inner.self, forKey: .position)
+                try position.encode(x, forKey: .x)
+                try position.encodeIfPresent(y, forKey: .y)
+            }
+        }
+        let connection = try library(engine)
+        try connection.execute("CREATE TABLE place (name TEXT, x REAL, y REAL)")
+        let places = [Place(name: "a", x: 1, y: nil), Place(name: "b", x: 2, y: 2.5)]
+        for place in places { try connection.insert(into: "place", values: place) }
+        #expect(try connection.query("SELECT * FROM place", as: Place.self) == places)
+        let named = "SELECT name, x AS \"position.x\", y AS \"position.y\" FROM place"
+        #expect(try connection.query(named, as: Place.self) == places)
+    }
 }
