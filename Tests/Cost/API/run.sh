@@ -1,5 +1,5 @@
 #!/bin/bash
-# The layer table: instructions (callgrind) of the Swift API over SQLite's C calls, and of decoding beside GRDB, with GRDB's time.
+# The layer table: instructions (callgrind) of the Swift API over SQLite's C calls, of an empty read, and of decoding beside GRDB, with GRDB's time.
 # Fails where a bound is missed. Usage: Tests/Cost/API/run.sh [SCRATCH]
 #   SCRATCH   where the program is built and kept, .build-grdb/api unless it is named
 # Without the package GRDB.swift, which is fetched from GitHub, it says SKIPPED.
@@ -26,6 +26,14 @@ total() {
     valgrind --tool=callgrind --callgrind-out-file="$work/out" "$work/api-cost" "$file" "$2" "$3" >"$work/log" 2>&1 ||
         { cat "$work/log" >&2; exit 1; }
     sed -n 's/.*Collected : //p' "$work/log"
+}
+
+# allocations CASE: of one call, by memcheck's count of the process
+allocations() {
+    for count in 500 2500; do
+        valgrind --leak-check=no --log-file="$work/log" "$work/api-cost" "$work/data.lmdb" "$1" $count || exit 1
+        sed -n 's/.*total heap usage: \([0-9,]*\) allocs.*/\1/p' "$work/log" | tr -d ,
+    done | { read -r few; read -r many; echo $(((many - few) / 2000)); }
 }
 
 # each FILE CASE FEW MANY PER: of one operation
@@ -56,9 +64,19 @@ row data.lmdb "the same, its statement kept" select-c select-kept 500 2500 1 -
 row data.lmdb "the same, as a Row" select-c select-row 500 2500 1 -
 row data.lmdb "an insert of three values, its text given each time" insert-c insert 2000 6000 1 130
 row data.lmdb "the same, its statement kept" insert-c insert-kept 2000 6000 1 -
+row data.lmdb "the same, its text and an array of values given each time" insert-c insert-array 2000 6000 1 -
 row data.lmdb "a row of a scan, three columns in place" scan-c scan 2 6 2000 120
 row data.lmdb "the same, the text as a String" scan-c scan-strings 2 6 2000 -
 row data.lmdb "the same, as a Row" scan-c scan-rows 2 6 2000 -
+row data.lmdb "the same, as a Row, its columns by name" scan-c scan-names 2 6 2000 -
+echo
+echo "| a store's read, engine lmdb, instructions | the query | the read | ratio | asked |"
+echo "|---|---|---|---|---|"
+row data.lmdb "an empty read over a query of one row" select-row read-empty 500 2500 1 150
+row data.lmdb "a read of one row over that query" select-row read-row 500 2500 1 -
+made=$(allocations read-empty)
+echo "| allocations of an empty read | | $made | | at most 8$([ "$made" -le 8 ] || echo ": MISSED") |"
+[ "$made" -le 8 ] || status=1
 echo
 echo "| a decoded row, one SQLite file | GRDB | Rootstock | ratio | asked |"
 echo "|---|---|---|---|---|"

@@ -27,6 +27,7 @@ enum Decoding {
     static let books = "SELECT * FROM book"
     static let loans = "SELECT * FROM loan"
 
+    // The program has one thread.
     nonisolated(unsafe) private static var connection: Connection?
     nonisolated(unsafe) private static var queue: DatabaseQueue?
 

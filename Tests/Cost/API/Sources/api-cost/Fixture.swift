@@ -4,12 +4,14 @@ import Rootstock
 
 enum Fixture {
     /// valgrind cannot map the 64 GiB that a store takes by default.
-    static func open(_ path: String) throws -> Connection {
+    static func options(_ path: String) -> StoreOptions {
         var options = StoreOptions()
         options.durability = .off
         if path.hasSuffix(".lmdb") { options.mapSize = 1 << 30 }
-        return try Connection(path: path, options: options)
+        return options
     }
+
+    static func open(_ path: String) throws -> Connection { try Connection(path: path, options: options(path)) }
 
     static let titles = [
         "The Dispossessed", "The Lathe of Heaven", "A Wizard of Earthsea", "The Left Hand of Darkness",

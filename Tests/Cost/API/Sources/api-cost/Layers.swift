@@ -82,6 +82,16 @@ enum Layers {
             }
             try check(0, seen)
         },
+        "scan-names": { connection, count in
+            var seen: Int64 = 0
+            for _ in 0..<count {
+                for row in try connection.query(all) {
+                    seen += try row["id", as: Int64.self] + Int64(row["title", as: String.self].utf8.count)
+                    seen += try row["price", as: Double.self] > 10 ? 1 : 0
+                }
+            }
+            try check(0, seen)
+        },
         "insert-c": { connection, count in
             let titles = Fixture.titles.map { strdup($0) }
             let insert = try connection.prepare(insert)
@@ -92,6 +102,15 @@ enum Layers {
             }
         },
         "insert": { connection, count in
+            try inserts(connection, count) { index, title in
+                let insert = try connection.prepare(insert)
+                try insert.bind(index + 1, at: 1)
+                try insert.bind(title, at: 2)
+                try insert.bind(Double(index) / 4, at: 3)
+                try insert.run()
+            }
+        },
+        "insert-array": { connection, count in
             try inserts(connection, count) { index, title in
                 try connection.execute(insert, [index + 1, title, Double(index) / 4])
             }
@@ -104,6 +123,14 @@ enum Layers {
                 try insert.bind(Double(index) / 4, at: 3)
                 try insert.run()
             }
+        },
+    ]
+
+    /// What a store's closure does: nothing, or a query of one row.
+    static let reads: [String: @Sendable (Connection, Int) throws -> Void] = [
+        "read-empty": { _, _ in },
+        "read-row": { connection, index in
+            guard try connection.queryOne(one, [index % 2000 + 1]) != nil else { fatalError("no row") }
         },
     ]
 

@@ -16,7 +16,11 @@ default:
         for _ in 0..<count { try decoding(path) }
     } else if let layer = Layers.cases[work] {
         try layer(Fixture.open(path), count)
+    } else if let read = Layers.reads[work] {
+        let store = try Store(path: path, options: Fixture.options(path))
+        for index in 0..<count { try store.read { try read($0, index) } }
     } else {
-        fatalError("no case \(work): \(Array(Layers.cases.keys) + Array(Decoding.cases.keys))")
+        let cases = Array(Layers.cases.keys) + Array(Layers.reads.keys) + Array(Decoding.cases.keys)
+        fatalError("no case \(work): \(cases)")
     }
 }
