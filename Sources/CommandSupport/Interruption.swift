@@ -15,6 +15,7 @@ package enum Interruption {
 
     private static let actions = Actions()
 
+    /// Unchecked: its lock guards what it holds.
     private final class Actions: @unchecked Sendable {
         private let lock = NSLock()
         private var byToken: [(token: Int, action: @Sendable () -> Void)] = []
@@ -42,6 +43,7 @@ package enum Interruption {
     }
 
     /// A handler may call next to nothing: it writes the signal's number to a pipe, where a thread waits for it.
+    /// Unchecked: set once, before the handler is.
     nonisolated(unsafe) private static var pipeEnds: (read: Int32, write: Int32) = (-1, -1)
 
     private static func begin() { _ = watching }

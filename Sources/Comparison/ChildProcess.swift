@@ -61,7 +61,7 @@ public enum ChildProcess {
 
     private static let running = Running()
 
-    /// Measuring processes that have begun and not ended.
+    /// Measuring processes that have begun and not ended. Unchecked: its lock guards them.
     private final class Running: @unchecked Sendable {
         private let lock = NSLock()
         private var processes: [Process] = []

@@ -30,6 +30,7 @@ struct PreparedStores {
         let started = runner.now()
         let queue = requests.sorted { $0.key < $1.key }
         let filled = Filled()
+        // Each call starts a process of its own and touches nothing that another one does.
         nonisolated(unsafe) let launch = runner.launch
         let threads = min(queue.count, ProcessInfo.processInfo.activeProcessorCount)
         DispatchQueue.concurrentPerform(iterations: threads) { _ in
@@ -46,7 +47,7 @@ struct PreparedStores {
         seconds += runner.now().timeIntervalSince(started)
     }
 
-    /// Which stores are filled, and which is to be next; for several threads.
+    /// Which stores are filled, and which is to be next; for several threads. Unchecked: its lock guards it.
     private final class Filled: @unchecked Sendable {
         private let lock = NSLock()
         private var begun = 0

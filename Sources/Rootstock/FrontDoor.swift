@@ -16,15 +16,6 @@ enum FrontDoor {
 
     static var version: String { String(cString: rootstock_version()) }
 
-    static var engines: [(name: String, version: String)] {
-        Engine.registerBuiltIns()
-        var engines: [(name: String, version: String)] = []
-        while let engine = rootstock_engine_at(engines.count) {
-            engines.append((String(cString: engine.pointee.name), String(cString: engine.pointee.version)))
-        }
-        return engines
-    }
-
     static func open(
         _ database: OpaquePointer, path: String, engine: Engine, options: StoreOptions
     ) throws(DatabaseError) {

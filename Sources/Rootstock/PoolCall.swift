@@ -9,7 +9,7 @@ final class PoolCall: Sendable {
         var isCancelled = false
         var hasLeftLine = false
         var timer: Task<Void, Never>?
-        /// SQLite's connection while the call has one.
+        /// SQLite's connection while the call has one, which any thread may interrupt: under the monitor's lock it is not closed.
         nonisolated(unsafe) var database: OpaquePointer?
     }
 

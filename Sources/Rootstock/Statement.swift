@@ -238,5 +238,5 @@ extension Statement {
 /// SQLITE_TRANSIENT, which is a cast that Swift does not import: SQLite copies before the call returns.
 private let copyBytes = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
-/// An address for what has no bytes.
+/// An address for what has no bytes: nobody reads or writes there.
 private nonisolated(unsafe) let noBytes = UnsafePointer(UnsafeMutablePointer<CChar>.allocate(capacity: 1))

@@ -57,7 +57,7 @@ extension Value {
 extension Double {
     /// The number as SQLite writes it, with `digits` significant digits: 15 is its conversion of a real to text, and 17 and
     /// more give the same real back when read.
-    public func sqlText(digits: Int) -> String {
+    package func sqlText(digits: Int) -> String {
         if isInfinite { return self < 0 ? "-1e999" : "1e999" }  // literals that SQL and JSON readers take
         return withVaList([self]) { arguments in
             let text = sqlite3_vmprintf("%!.\(digits)g", arguments)

@@ -8,11 +8,10 @@ public enum Version {
     /// The SQLite library that runs the SQL.
     public static var sqlite: String { String(cString: sqlite3_libversion()) }
 
-    /// The engines under stores, with their libraries' versions.
-    public static var engines: [(name: String, version: String)] { FrontDoor.engines }
-
-    /// All of it, a line each.
+    /// Rootstock, SQLite, and the engines under stores with their libraries' versions, a line each.
     public static var summary: String {
-        ([("Rootstock", rootstock), ("SQLite", sqlite)] + engines).map { "\($0.0) \($0.1)" }.joined(separator: "\n")
+        let engines = Engine.descriptions.filter { !$0.engine.isNative }.map { ($0.engine.name, $0.version) }
+        return ([("Rootstock", rootstock), ("SQLite", sqlite)] + engines).map { "\($0.0) \($0.1)" }
+            .joined(separator: "\n")
     }
 }

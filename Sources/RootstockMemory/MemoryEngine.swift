@@ -35,6 +35,7 @@ struct MemoryCommit {
     var identifier: UInt64 = 0
 }
 
+/// Unchecked: its lock guards what changes.
 final class MemoryEnvironment: KeyValueEnvironment, @unchecked Sendable {
     private let lock = NSLock()
     // Guarded by the lock.

@@ -5,6 +5,7 @@
 import Foundation
 import Rootstock
 
+/// Unchecked: its lock guards what changes.
 final class Bystanders: @unchecked Sendable {
     private let lock = NSLock()
     private let group = DispatchGroup()

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// Without libedit the terminal's own line is all the editing there is, and the shell says so.
 final class LineEditor {
-    /// Words that the text before the cursor may become.
+    /// Words that the text before the cursor may become. Unchecked, as what follows: the prompt's thread alone completes, from within libedit.
     nonisolated(unsafe) static var words: () -> [String] = { [] }
     nonisolated(unsafe) private static var matches: [String] = []
 

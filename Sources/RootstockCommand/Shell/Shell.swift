@@ -21,6 +21,8 @@ final class Shell {
     private var isRedirectedOnce = false
     var settings: Settings
 
+    // Unchecked: the prompt's thread sets them, and the handler runs there or finds one word.
+
     /// The connection at work, for SIGINT.
     nonisolated(unsafe) private static var running: Connection?
     /// Whether Ctrl-C was typed since this was last cleared.

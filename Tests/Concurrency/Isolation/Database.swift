@@ -168,7 +168,7 @@ final class Database: @unchecked Sendable {
     private var keeper: Session?
 
     init(engine: String?) throws {
-        _ = Version.engines  // registers the engines that are written in Swift
+        _ = Engine.registered  // registers the engines that are written in Swift
         folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             "rootstock-isolation-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
