@@ -75,8 +75,8 @@ public final class Object<E: Entity> {
 
     /// Changes the values; the next save writes the columns that differ.
     ///
-    /// - Throws: ``ObjectError/gone(table:id:)`` if the object is deleted, or its row is; ``ObjectError/unsaved(table:)`` if the context is gone;
-    ///   what `body` throws, which changes nothing.
+    /// - Throws: ``ObjectError/gone(table:id:)`` if the object or its row is deleted. ``ObjectError/unsaved(table:)`` if the context is gone.
+    ///   An error of `body`, which changes nothing.
     public func change(_ body: (inout E) throws -> Void) throws {
         if state == .deleted { throw ObjectError.gone(table: E.table, id: id ?? 0) }
         var values = try self.values
