@@ -1,10 +1,16 @@
 /*
 ** kv_arguments.c - the arguments of CREATE VIRTUAL TABLE ... USING kv(...).
 **
-** They are: the file (or a directory that holds data.mdb); the tree, the unnamed one if it is left out or '';
-** engine=lmdb; key=blob|text|int; value=blob|text|json; readonly=yes|no; mapsize=BYTES (the file's own otherwise);
-** width=4|8 (of integer keys in a tree that is still empty: 8 otherwise). Invariant: what is not understood is refused
-** by name.
+**   the file                  or a directory that holds data.mdb
+**   the tree                  the unnamed one if it is left out or ''
+**   engine=lmdb
+**   key=blob|text|int
+**   value=blob|text|json
+**   readonly=yes|no
+**   mapsize=BYTES             the file's own otherwise
+**   width=4|8                 of integer keys in a tree that is still empty; 8 otherwise
+**
+** Invariant: an argument that is not understood is refused by name.
 */
 #include "kv.h"
 

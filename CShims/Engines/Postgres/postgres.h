@@ -1,16 +1,18 @@
 /*
 ** postgres.h - the engine "postgres": a store is a schema of a PostgreSQL server, by libpq.
 **
-** address.c finds the server and the schema that a path names, connection.c talks to the server, environment.c opens
-*and
-** closes stores, transactions.c begins and ends, overlay.c keeps what the write transaction has changed, entries.c
-*reads and
-** writes, windows.c remembers what lies near, cursors.c moves. `make` in this folder builds the shared library for
-*--load-engine.
+**   address.c         finds the server and the schema that a path names
+**   connection.c      talks to the server
+**   environment.c     opens and closes stores
+**   transactions.c    begins and ends
+**   overlay.c         keeps what the write transaction has changed
+**   entries.c         reads and writes
+**   windows.c         remembers neighbouring entries
+**   cursors.c         moves
+** `make` in this folder builds the shared library for --load-engine.
 **
 ** HOW A STORE LIES IN THE SCHEMA. One table: entry (tree int, key bytea, value bytea, primary key (tree, key)). Tree 0
-*has
-** the records of the store's own:
+** has the store's own records:
 **
 ** | key                            | value                                   |
 ** |--------------------------------|-----------------------------------------|
@@ -21,10 +23,9 @@
 ** | 'E', a tree's number, 4 bytes  | its entries, 8 bytes                    |
 **
 ** Numbers have their most significant byte first. A read transaction is one at repeatable read, held. The write
-*transaction
-** holds an advisory lock of its session, too: one writer at a time, of all clients. Its changes are in memory (the
-*overlay),
-** and go to the server in one pipeline with its COMMIT; reads of the transaction merge them with the server's rows.
+** transaction holds an advisory lock of its session, too: one writer at a time, of all clients. Its changes are in
+** memory (the overlay), and go to the server in one pipeline with its COMMIT. Reads of the transaction merge them with
+** the server's rows.
 **
 ** ROUND TRIPS. postgres_receive alone waits for the server, and counts that. What nobody waits for (the end of a
 ** snapshot, the release of the lock) is sent, and its answer is read before the next one.

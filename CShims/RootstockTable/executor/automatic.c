@@ -1,17 +1,21 @@
 /*
-** automatic.c - transient indexes: what SQLite calls automatic ones, on a store's tables.
+** automatic.c - transient indexes, which SQLite calls automatic ones, on a store's tables.
 **
-** The first xFilter of an automatic plan scans. If the same statement comes again, the scan is made once more from end
-** to end, each row is noted under a hash of the columns held equal, and from then on a look-up gives the rows of one
-** hash, in the order of the scan. In a read snapshot the entry's bytes are noted where the engine has them, in a write
-** transaction, and of an engine with brief slices, its key, and the entry is read again. SQLite compares again each row
-** that it gets (plan.c leaves omit at 0), so a row too many is harmless (automatic_hash.c). Invariants: an index is
-** used in the very snapshot that it was made in, or in the write transaction as long as the tree has not been written
-** to since. It is gone when the last cursor on its table is closed and no program runs, whose statements of one row
-** each open theirs again. Where it cannot be made (no memory, too large, keys longer than the engine's), the plan goes
-** on scanning. A look-up by a number in an index of texts, which goes through all of them (ranges.c), gets such an
-** index, too, once they were as many as the tree has. Where the scan has bounds that an outer loop gives, it goes on
-** between them until as many rows as the tree has were gone by; the index has no bounds then, and SQLite compares.
+** The first xFilter of an automatic plan scans. If the same statement comes again, one more scan goes from end to end
+** and notes each row under a hash of the columns held equal. From then on a look-up gives the rows of one hash, in the
+** order of the scan. A read snapshot notes the entry's bytes where the engine has them. A write transaction, and an
+** engine with brief slices, notes its key, and the entry is read again. SQLite compares each row again (plan.c leaves
+** omit at 0), so a row too many is harmless (automatic_hash.c).
+**
+**   - Where the index cannot be made (no memory, too large, keys longer than the engine's), the plan goes on scanning.
+**   - A look-up by a number in an index of texts goes through all of them (ranges.c). It gets such an index, too, once
+**     as many went by as the tree has.
+**   - A scan whose bounds an outer loop gives goes on between them until as many rows went by as the tree has. The
+**     index then has no bounds, and SQLite compares.
+**
+** Invariants: an index is used in the very snapshot that it was made in, or in the write transaction as long as the
+** tree has not been written to since. It is gone when the last cursor on its table is closed and no program runs. (A
+** program's statements of one row each open their cursors again.)
 */
 #include "executor/executor.h"
 #include "executor/change.h"

@@ -1,12 +1,13 @@
 /*
-** scan_filter.c - rows that a comparison with a literal or a parameter leaves out, gone by before SQLite sees them.
+** scan_filter.c - skips rows that a comparison with a literal or a parameter leaves out, before SQLite sees them.
 **
-** Which comparisons, and lists of texts: plan_reject.c. Where they turn out to leave hardly any row out, the cursor
-** goes some way without looking, up to a thousand rows. A value that is neither a literal nor a parameter may be
-** another one for each row (random()), so SQLite alone knows it. Invariant: a row is rejected only where SQLite's
-** comparison of the same two values is false or NULL for certain - two numbers beside each other, unequal texts of
-** which the sought one spells no number (so that no affinity makes one of it), NULL. Whatever else stands there is
-** SQLite's to judge.
+** plan_reject.c chooses the comparisons, and lists of texts. Where they leave hardly any row out, the cursor goes some
+** way without looking, up to a thousand rows. A value that is neither a literal nor a parameter may be another one for
+** each row (random()), so SQLite alone knows it.
+**
+** Invariant: a row is skipped only where SQLite's comparison of the same two values is false or NULL for certain. That
+** is so for two numbers, for NULL, and for unequal texts of which the sought one spells no number, so that no affinity
+** makes one of it. SQLite judges all others.
 */
 #include "executor/executor.h"
 #include "executor/cursor.h"

@@ -1,15 +1,18 @@
 /*
 ** bounds.c - does what LMDB points to lie where a page keeps it?
 **
-** LMDB believes its pages: a changed byte in an entry's header makes it hand out a value of gigabytes, whose reading
-** ends the process at the end of the map. Keys and short values lie inside their page, which the hot path sees by their
-** address alone; a value that seems to leave its page must be an overflow run's: it starts behind a page's header,
-** which says that it is one and of how many pages. Invariant: a slice that passes can be read to its end without
-** leaving the pages of the file's last commit, or, under a write map, those reserved for the transaction. In write
-** transactions without a write map changed pages are copies in the heap, of which an address tells nothing. There a
-** value longer than LMDB keeps inside a page (somewhat less than half of one) must follow an overflow run's header,
-** which fits into the file or, if the transaction appended it, into the map; shorter values are believed, and can be
-** read past their page by half a page.
+** LMDB believes its pages. A changed byte in an entry's header makes it hand out a value of gigabytes, whose reading
+** ends the process at the end of the map.
+**   - Keys and short values lie inside their page. The hot path sees that by their address alone.
+**   - A value that seems to leave its page must be an overflow run's. It starts behind a page's header, which says that
+**     it is one and of how many pages.
+**   - In write transactions without a write map, changed pages are copies in the heap, of which an address tells
+**     nothing. There a value longer than LMDB keeps inside a page (somewhat less than half of one) must follow an
+**     overflow run's header. The run fits into the file or, if the transaction appended it, into the map. Shorter
+**     values are believed, and can be read past their page by half a page.
+**
+** Invariant: a slice that passes can be read to its end without leaving the pages of the file's last commit, or, under
+** a write map, those reserved for the transaction.
 */
 #include <stdint.h>
 #include <string.h>

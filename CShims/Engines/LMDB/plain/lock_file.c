@@ -1,23 +1,27 @@
 /*
 ** lock_file.c - LMDB's lock file, made before LMDB opens it.
 **
-** LMDB creates the lock file beside the data file with whatever mode it is told, and opens whatever stands under its
-** name: a symbolic link planted there would make it overwrite another file. So the file is made here: never through a
-** link, with the permission bits of the data file as SQLite gives its own journals (the umask does not take any away,
-** else a second user who may write the data could not lock it), and, by root, with the data file's owner.
+** LMDB creates the lock file beside the data file with the mode it is told. It opens whatever stands under its name, so
+** that a symbolic link planted there would make it overwrite another file. So the file is made here:
+**   - never through a link
+**   - with the permission bits of the data file, as SQLite gives its own journals. The umask takes none away, else a
+**     second user who may write the data could not lock it
+**   - by root, with the data file's owner
 **
-** LMDB's first opener fills the file in while it has it locked for itself alone, and whoever waits meanwhile takes it
-** for filled in. Where the first one is killed in between, the number of the last commit is missing. So one process at
-** a time goes from before mdb_env_open to its end, by a lock (flock) on the lock file, since that is what is filled
-** in; a reader who may not write the data file can take it as well. The system gives it up when the last of a killed
-** process's files is closed, after LMDB's own lock: the next opener is LMDB's first again. Programs that open the
-** store by plain LMDB take no turns: see compare_numbers in open.c.
+** LMDB's first opener fills the file in while it has it locked for itself alone. Whoever waits meanwhile takes it for
+** filled in. If the first one is killed in between, the number of the last commit is missing. So one process at a time
+** goes from before mdb_env_open to its end, by flock on the lock file. A reader that may not write the data file can
+** take this lock as well. The system gives it up when the last of a killed process's files is closed, after LMDB's own
+** lock. The next opener is then LMDB's first again. Programs that open the store by plain LMDB take no turns: see
+** compare_numbers in open.c.
 **
 ** Invariants
-**  1. When LMDB opens the lock file, it is a regular file of ours, or there is none because we may not create one (then
-**     LMDB says what it makes of that).
+**  1. When LMDB opens the lock file, it is a regular file of ours. Or there is none because we may not create one, and
+**  LMDB
+**     reports that.
 **  2. Nothing of this process closes a descriptor of the lock file while LMDB has it open: that would drop LMDB's
-**     locks, which are the process's.
+**  locks,
+**     which are the process's.
 */
 #define _GNU_SOURCE
 #include <errno.h>

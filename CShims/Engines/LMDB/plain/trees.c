@@ -1,15 +1,16 @@
 /*
-** long_keys.c - tree handles of the LMDB engine.
+** trees.c - tree handles of the LMDB engine.
 **
-** LMDB's handles are awkward: one that is opened in a transaction becomes everybody's when that transaction commits, is
-** unknown to transactions that began before, is closed if it aborts, and two transactions must not open handles at
-** once. So: trees that are committed are opened in a private read transaction, all that are missing at once (begin asks
-** for it when it sees more trees than handles); trees that a write transaction creates stay in a list of its own until
-** it commits. Handles are never closed, trees never dropped.
+** A handle that is opened in a transaction becomes everybody's when that transaction commits, and is closed if it
+** aborts. Transactions that began before do not know it. Two transactions must not open handles at once. So:
+**   - Trees that are committed are opened in a private read transaction, all that are missing at once. begin asks for
+**     it when it sees more trees than handles.
+**   - Trees that a write transaction creates stay in a list of its own until it commits.
+**   - Handles are never closed, and trees never dropped.
 **
 ** Invariant: trees_mutex guards the list, every mdb_dbi_open, and every commit that publishes new handles. While a
-** write transaction is live nothing is committed by anybody else, and all that was committed before it began had its
-** handle then; hence no private transaction opens a handle beside a write transaction that creates one.
+** write transaction is live nobody else commits, and each tree that was committed before has its handle. So no private
+** transaction opens a handle beside a write transaction that creates one.
 */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -2,16 +2,17 @@
 ** pages.h - LMDB's pages, read where they lie in the map by read transactions: what a snapshot consists of, and places
 ** in its trees. read/snapshot.c finds the snapshot, read/pages.c walks its trees.
 **
-** Why: of a point read or a step LMDB's own functions are the larger part, and they believe what a page says. A
-** snapshot never changes, so reading it needs no more than arithmetic on the pages; and each number is held against the
-** snapshot's end and the page's size before it is followed, so that a damaged file is ROOTSTOCK_CORRUPT and not the end
-** of the process. LMDB keeps what makes a snapshot stand still (the reader's slot), the map itself, all that is
-** written, and every tree of another kind than a store's (duplicates, integer keys): those are read through LMDB's
-** cursors as before.
+** LMDB's own functions are the larger part of a point read or a step, and believe what a page says. A snapshot never
+** changes, so reading it needs no more than arithmetic on the pages. Each number is compared with the snapshot's end
+** and the page's size before it is followed. A damaged file is then ROOTSTOCK_CORRUPT, and does not end the process.
+**
+** LMDB keeps the snapshot itself (the reader's slot), the map, and all that is written. It also reads every tree of
+** another kind than a store's (duplicates, integer keys), through its cursors.
 **
 ** Invariants
-**  1. Nothing here lives longer than the snapshot: what is remembered carries the snapshot's stamp, which tells commits
-**     and maps apart.
+**  1. Nothing here lives longer than the snapshot. What is remembered carries the snapshot's stamp, which tells commits
+**  and
+**     maps apart.
 **  2. No byte outside of [base, base + pages * page_bytes) is read, whatever the pages say.
 */
 #ifndef ROOTSTOCK_ENGINE_LMDB_PAGES_H

@@ -1,11 +1,13 @@
 /*
-** page_check.c - one page of a write transaction, held against the form that LMDB gives its pages.
+** page_check.c - one page of a write transaction, checked against the form that LMDB gives its pages.
 **
-** A page of a tree is in order if it bears its number and its kind, if its entries fill it from where they begin to its
-** end without a gap and none on another, if its keys rise and are those that the branch pages above leave to it, and if
-** what an entry leads to lies in the file. All of that LMDB believes when it copies, splits and merges pages.
+** LMDB believes all of this when it copies, splits and merges pages. A page of a tree is in order if
+**   - it bears its number and its kind
+**   - its entries fill it from where they begin to its end, without a gap or overlap
+**   - its keys rise, and are those that the branch pages above leave to it
+**   - what an entry leads to lies in the file
 **
-** Invariant: a page that LMDB lists as changed is its own work, and believed; a flag in the page alone says nothing.
+** Invariant: a page that LMDB lists as changed is its own work, and believed. A flag in the page alone says nothing.
 */
 #include <stdlib.h>
 #include <string.h>

@@ -3,14 +3,13 @@
 **
 ** A statement's changes are rarely far apart: an UPDATE puts the row that it has just got, its rows come in key order,
 ** a batch appends. LMDB looks on the leaf under a cursor before it descends from the root, so a cursor that stays saves
-** the descent; and what was got just now is put or removed where the cursor stands, without a search, as the row of the
-** next rowid is got one step further. In the plain trees of stores that is done in the pages themselves, as far as that
-** goes (write/leaf_search.c, write/leaf_edit.c); else by LMDB.
+** the descent. A row that was got just now is put or removed where the cursor stands, without a search. The row of the
+** next rowid is got one step further. In the plain trees of stores this is done in the pages themselves, as far as that
+** goes (write/leaf_search.c, write/leaf_edit.c). Else LMDB does it.
 **
-** Invariant: everything that changes a tree goes through its kept cursor, or forgets that first, because LMDB's repair
-** of cursors after changes made elsewhere is not to be relied on (plain/engine.c). A cursor that has split or merged
-** pages, whose path may be another now, is not used again, save by appends, which descend anyhow. The transaction's end
-** frees them.
+** Invariant: everything that changes a tree goes through its kept cursor, or forgets that cursor first. LMDB's repair
+** of cursors after changes made elsewhere is not reliable (plain/engine.c). A cursor that has split or merged pages may
+** have another path now. Only appends use it again, since they descend anyhow. The transaction's end frees the cursors.
 */
 #include <string.h>
 
