@@ -72,7 +72,7 @@ extension Shell {
             guard let text = try? String(contentsOfFile: file, encoding: .utf8) else {
                 throw CommandFailure("cannot read \(file)")
             }
-            try run(script: text)
+            do { try run(script: text) } catch { throw CommandFailure("\(file): \(CommandFailure(error))") }
         case ".open":
             let file = try argument("a file")
             try open(file, engine: Engine.recognized(at: file) ?? Engine.usual(for: file))

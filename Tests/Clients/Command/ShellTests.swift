@@ -192,11 +192,13 @@ import Testing
     }
 
     @Test func whatIsWrongIsNamed() throws {
+        try Data("SELECT 1;\nSELECT * FROM nosuch;\n".utf8).write(to: URL(fileURLWithPath: path("wrong.sql")))
         for (script, words) in [
             ("CREATE TABLE t(a);\n.nonsense\n", "line 2: there is no command .nonsense: .help lists them"),
             ("CREATE TABLE t(a);\n.mode pie\n", "line 2: there is no mode pie: there are list,"),
             ("CREATE TABLE t(a);\n\nSELECT b\nFROM t;\n", "line 3: no such column: b"),
             (".read \(path("missing"))\n", "cannot read \(path("missing"))"),
+            (".read \(path("wrong.sql"))\n", "\(path("wrong.sql")): line 2: no such table: nosuch"),
         ] {
             let told = try run(command, ["sql", "--create", path("store\(words.count)")], input: script)
             #expect(told.status == 1 && told.error.contains(words), "\(told.error)")
