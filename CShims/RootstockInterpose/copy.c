@@ -4,6 +4,10 @@
 **
 ** Order: settings, tables, rows with their rowids, then indexes, views and triggers, so that no trigger fires and no
 ** foreign key is asked. Invariant: the destination's transaction holds all of the copy or none of it.
+**
+** Virtual tables (FTS, R-Tree) come first, without rows, for they keep these in their shadow tables. An image lists
+** them as .dump of the sqlite3 shell does, and asks no module. A store makes them and their shadow tables. When these
+** are filled it renames the table there and back, so that SQLite connects it to what they hold now.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -154,28 +158,79 @@ static int copy_rows(const side *from, const side *to, const char *table) {
 
 enum copied { TABLES, OTHERS };
 
-static int copy_object(const side *from, const side *to, const char *name, const char *sql, enum copied which) {
+static bool is_virtual(const char *sql) {
+    return sqlite3_strnicmp(sql, "CREATE VIRTUAL TABLE", 20) == 0;
+}
+
+static int copy_virtual(const side *to, const char *name, const char *sql) {
     int code;
-    if (which == TABLES && sqlite3_strnicmp(name, "sqlite_", 7) == 0) {
+    if (to->store != NULL) return run(to, sql);
+    code = run(to, "PRAGMA writable_schema=ON");
+    if (code == SQLITE_OK)
+        code = run_formatted(to, sqlite3_mprintf("INSERT INTO main.sqlite_schema(type, name, tbl_name, rootpage, sql) "
+                                                 "VALUES('table', %Q, %Q, 0, %Q)",
+                                                 name, name, sql));
+    return code == SQLITE_OK ? run(to, "PRAGMA writable_schema=OFF") : code;
+}
+
+/* *is: the table is there, for CREATE VIRTUAL TABLE has made it. */
+static int is_made(const side *to, const char *name, bool *is) {
+    handle h;
+    char *sql = sqlite3_mprintf("SELECT 1 FROM main.sqlite_schema WHERE type='table' AND name=%Q COLLATE NOCASE", name);
+    int code = sql == NULL ? SQLITE_NOMEM : prepare(to, sql, &h);
+    sqlite3_free(sql);
+    if (code != SQLITE_OK) return code;
+    *is = step(&h) == SQLITE_ROW;
+    return finalize(&h);
+}
+
+static int copy_object(const side *from, const side *to, const char *name, const char *sql, enum copied which) {
+    bool made = false;
+    int code = SQLITE_OK;
+    if (which == OTHERS) return run(to, sql);
+    if (is_virtual(sql)) return copy_virtual(to, name, sql);
+    if (sqlite3_strnicmp(name, "sqlite_", 7) == 0) {
         if (sqlite3_stricmp(name, "sqlite_sequence") == 0) return SQLITE_OK; /* last: rows of the tables raise it */
         code = run(to, "ANALYZE sqlite_schema");                             /* makes the tables of statistics */
-        if (code == SQLITE_OK) code = run_formatted(to, sqlite3_mprintf("DELETE FROM main.\"%w\"", name));
-        return code == SQLITE_OK ? copy_rows(from, to, name) : code;
+        made = true;
+    } else if (to->store != NULL) {
+        code = is_made(to, name, &made);
     }
-    code = run(to, sql);
-    return code == SQLITE_OK && which == TABLES ? copy_rows(from, to, name) : code;
+    if (code == SQLITE_OK)
+        code = made ? run_formatted(to, sqlite3_mprintf("DELETE FROM main.\"%w\"", name)) : run(to, sql);
+    return code == SQLITE_OK ? copy_rows(from, to, name) : code;
 }
 
 static int copy_objects(const side *from, const side *to, enum copied which) {
     handle h;
     int code = prepare(from,
-                       which == TABLES ? "SELECT name, sql FROM sqlite_schema WHERE type='table' AND sql NOT NULL"
+                       which == TABLES ? "SELECT name, sql FROM sqlite_schema WHERE type='table' AND sql NOT NULL "
+                                         "ORDER BY sql LIKE 'CREATE VIRTUAL TABLE%' DESC, rowid"
                                        : "SELECT name, sql FROM sqlite_schema WHERE type<>'table' AND sql NOT NULL",
                        &h);
     if (code != SQLITE_OK) return code;
     while (code == SQLITE_OK && step(&h) == SQLITE_ROW) {
         code = copy_object(from, to, (const char *)sqlite3_column_text(h.real, 0),
                            (const char *)sqlite3_column_text(h.real, 1), which);
+    }
+    if (code == SQLITE_OK) return finalize(&h);
+    (void)finalize(&h);
+    return code;
+}
+
+static int connect_virtual(const side *from, const side *to) {
+    static const char rename[] = "ALTER TABLE main.\"%w\" RENAME TO \"%w\"";
+    handle h;
+    int code = to->store == NULL ? SQLITE_OK
+                                 : prepare(from,
+                                           "SELECT name, name || '_connected' FROM sqlite_schema WHERE sql LIKE "
+                                           "'CREATE VIRTUAL TABLE%'",
+                                           &h);
+    if (code != SQLITE_OK || to->store == NULL) return code;
+    while (code == SQLITE_OK && step(&h) == SQLITE_ROW) {
+        const unsigned char *name = sqlite3_column_text(h.real, 0), *other = sqlite3_column_text(h.real, 1);
+        code = run_formatted(to, sqlite3_mprintf(rename, name, other));
+        if (code == SQLITE_OK) code = run_formatted(to, sqlite3_mprintf(rename, other, name));
     }
     if (code == SQLITE_OK) return finalize(&h);
     (void)finalize(&h);
@@ -218,7 +273,8 @@ static int clear(const side *s) {
         char *sql = NULL;
         code = prepare(s,
                        "SELECT type, name FROM sqlite_schema WHERE type IN ('view', 'trigger', 'table') AND "
-                       "name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type DESC LIMIT 1",
+                       "name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type DESC, sql LIKE 'CREATE VIRTUAL TABLE%' "
+                       "DESC LIMIT 1",
                        &h);
         if (code != SQLITE_OK) return code;
         if (step(&h) == SQLITE_ROW)
@@ -245,6 +301,7 @@ static int copy_all(const side *from, const side *to) {
     if (code == SQLITE_OK) code = copy_setting(from, to, "user_version");
     if (code == SQLITE_OK) code = copy_setting(from, to, "application_id");
     if (code == SQLITE_OK) code = copy_objects(from, to, TABLES);
+    if (code == SQLITE_OK) code = connect_virtual(from, to);
     if (code == SQLITE_OK) code = copy_sequence(from, to);
     return code == SQLITE_OK ? copy_objects(from, to, OTHERS) : code;
 }

@@ -72,6 +72,7 @@ void rootstock_aside_begin(sqlite3 *db, rootstock_aside *aside) {
     aside->numbers[5] = executor->row_written;
     aside->numbers[6] = executor->raised;
     aside->numbers[7] = executor->nested_error;
+    executor->asides++;
     schema_of(c)->program = NULL;
     executor->override_conflict = CONFLICT_DEFAULT;
     executor->settling = 0;
@@ -83,6 +84,7 @@ void rootstock_aside_end(sqlite3 *db, const rootstock_aside *aside) {
     rst_connection *c = rst_connection_of(db);
     rst_executor *executor = executor_of(c);
     if (c == NULL) return;
+    executor->asides--;
     schema_of(c)->program = aside->program;
     executor->override_conflict = aside->numbers[0];
     executor->settling = aside->numbers[1];

@@ -174,7 +174,9 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
     }
     touches =
         program->code->sequence_count > 0 || (program->table->autoincrement && program->code->kind == KIND_INSERT);
-    if (touches || (!sqlite3_get_autocommit(c->db) && !is_whole_by_itself(program, looks_at_keys))) {
+    /* Within a module's own work SQLite takes no savepoint. What fails there fails the module's statement. */
+    if (touches ||
+        (!sqlite3_get_autocommit(c->db) && executor->asides == 0 && !is_whole_by_itself(program, looks_at_keys))) {
         code = rst_execute_kept(c, message, "SAVEPOINT \"rootstock run\"");
         if (code != SQLITE_OK) return code;
         savepoint = true;
