@@ -242,6 +242,7 @@ static rst_syntax *core(rst_syntax_parser *p) {
 rst_syntax *rst_syntax_with(rst_syntax_parser *p) {
     rst_syntax *node = rst_syntax_open(p, SYNTAX_WITH);
     rst_token next;
+    p->tree->with = true;
     rst_syntax_advance(p);
     next = rst_syntax_ahead(p);
     if (syntax_is(p, "RECURSIVE") && !rst_token_is(&next, "AS") && !rst_token_mark(&next, "(")) rst_syntax_advance(p);

@@ -171,6 +171,39 @@ rst_token rst_syntax_operator(const rst_syntax *node) {
     return rst_token_next(&p, node->end);
 }
 
+const rst_syntax *rst_syntax_unwrap(const rst_syntax *node) {
+    while (node->kind == SYNTAX_PARENTHESES) node = node->first;
+    return node;
+}
+
+rst_token rst_syntax_name(const rst_syntax *name, rst_token *qualifier) {
+    const char *p = name->start;
+    rst_token last = rst_token_next(&p, name->end);
+    qualifier->type = TOKEN_END;
+    while (p < name->end) {
+        *qualifier = last;
+        (void)rst_token_next(&p, name->end); /* the dot */
+        last = rst_token_next(&p, name->end);
+    }
+    return last;
+}
+
+static bool defines(const rst_syntax *node, const rst_token *name) {
+    if (node->kind == SYNTAX_COMMON_TABLE) {
+        const char *p = node->first->start;
+        rst_token own = rst_token_next(&p, node->first->end);
+        if (rst_token_alike(&own, name)) return true;
+    }
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
+        if (defines(child, name)) return true;
+    }
+    return false;
+}
+
+bool rst_syntax_defines(const rst_syntax_tree *tree, const rst_token *name) {
+    return tree->with && defines(tree->root, name);
+}
+
 void rst_syntax_free(rst_syntax_tree *tree) {
     while (tree->blocks != NULL) {
         rst_syntax_block *next = tree->blocks->next;

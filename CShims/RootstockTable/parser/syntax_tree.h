@@ -1,5 +1,6 @@
 /*
-** syntax_tree.h - the syntax tree of a SELECT, INSERT, UPDATE or DELETE, by SQLite 3.40's grammar. Pure text.
+** syntax_tree.h - the syntax tree of a SELECT, INSERT, UPDATE or DELETE, and of a CREATE ... AS SELECT, by SQLite 3.40's
+** grammar. Pure text.
 **
 ** A node knows its kind and its span of the source; its children stand in the order of the text, inside of it. What
 ** stands between them (words, commas, operators) is in no node: a reader that has to tell operators apart reads that
@@ -73,7 +74,8 @@ typedef enum rst_syntax_kind {
     SYNTAX_SET,    /* SYNTAX_ASSIGNMENT ... */
     SYNTAX_ASSIGNMENT, /* SYNTAX_NAME or SYNTAX_COLUMNS, expression */
     SYNTAX_UPSERT,     /* SYNTAX_TERM ... [SYNTAX_WHERE] [SYNTAX_SET [SYNTAX_WHERE]] */
-    SYNTAX_RETURNING   /* SYNTAX_RESULT ... */
+    SYNTAX_RETURNING,  /* SYNTAX_RESULT ... */
+    SYNTAX_CREATE      /* of a view, or a table AS: SYNTAX_NAME [SYNTAX_COLUMNS] SYNTAX_SELECT */
 } rst_syntax_kind;
 
 typedef struct rst_syntax {
@@ -89,6 +91,7 @@ typedef struct rst_syntax_block rst_syntax_block;
 typedef struct rst_syntax_tree {
     rst_syntax *root;    /* the statement; EXPLAIN and the semicolon stand outside of it */
     const char *stopped; /* where what is not known begins; null: nowhere */
+    bool with;           /* a WITH stands somewhere */
     rst_syntax_block *blocks;
     rst_syntax *free; /* of the newest block, or of `own` */
     int left;
@@ -103,5 +106,11 @@ void rst_syntax_free(rst_syntax_tree *tree);
 const rst_syntax *rst_syntax_child(const rst_syntax *node, rst_syntax_kind kind);
 /* The word or mark of an operation, behind its first operand; of NOT IN and IS NOT the first. */
 rst_token rst_syntax_operator(const rst_syntax *node);
+/* What stands inside of the parentheses around it, however many. */
+const rst_syntax *rst_syntax_unwrap(const rst_syntax *node);
+/* The last part of a SYNTAX_NAME, and the one before: TOKEN_END if there is none. */
+rst_token rst_syntax_name(const rst_syntax *name, rst_token *qualifier);
+/* Whether a WITH in the statement gives a table this name. */
+bool rst_syntax_defines(const rst_syntax_tree *tree, const rst_token *name);
 
 #endif

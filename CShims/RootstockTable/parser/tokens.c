@@ -226,6 +226,17 @@ bool rst_token_same_name(const rst_token *token, const char *name) {
     return same;
 }
 
+bool rst_token_alike(const rst_token *a, const rst_token *b) {
+    char *name;
+    bool same;
+    if (a->type == TOKEN_WORD && b->type == TOKEN_WORD)
+        return a->size == b->size && sqlite3_strnicmp(a->text, b->text, (int)a->size) == 0;
+    name = rst_token_names(a) ? rst_token_name(a) : NULL;
+    same = name != NULL && rst_token_same_name(b, name);
+    sqlite3_free(name);
+    return same;
+}
+
 bool rst_token_is_rowid(const rst_token *token) {
     return rst_token_same_name(token, "rowid") || rst_token_same_name(token, "oid") ||
            rst_token_same_name(token, "_rowid_");

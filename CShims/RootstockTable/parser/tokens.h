@@ -49,6 +49,8 @@ static inline bool rst_token_names(const rst_token *token) {
 char *rst_token_name(const rst_token *token);
 /* Whether the name it stands for equals `name`, without case. */
 bool rst_token_same_name(const rst_token *token, const char *name);
+/* Whether both stand for the same name. */
+bool rst_token_alike(const rst_token *a, const rst_token *b);
 /* Whether it is rowid, oid or _rowid_: the rowid of a table that has no column of that name. */
 bool rst_token_is_rowid(const rst_token *token);
 /* The name at *position and the schema before it, if any ("schema.name"; otherwise *schema is TOKEN_END); an IF [NOT]

@@ -84,8 +84,10 @@ static int make_trigger(rst_connection *c, const char *sql, int number, char **m
         sqlite3_str_appendf(text, "CREATE TRIGGER %s.\"rootstock trigger %d\" INSTEAD OF %s ON \"rootstock view %d\" ",
                             schema, number, events[parsed.event], number);
         if (parsed.when.start != NULL) {
+            static const char condition[] = "SELECT 1 WHERE ";
             sqlite3_str *renamed = sqlite3_str_new(NULL);
             char *before, *when = NULL;
+            sqlite3_str_appendall(renamed, condition); /* of a statement, as which it is written otherwise */
             rst_trigger_append(renamed, parsed.when.start, parsed.when.end, table);
             before = sqlite3_str_finish(renamed);
             if (before != NULL) {
@@ -98,7 +100,8 @@ static int make_trigger(rst_connection *c, const char *sql, int number, char **m
             }
             if (before != NULL && code == SQLITE_OK)
                 code = rst_transform_names(c, before, before + strlen(before), &when, message);
-            sqlite3_str_appendf(text, "WHEN %s ", when != NULL ? when : before != NULL ? before : "1");
+            if (when == NULL) when = before, before = NULL;
+            sqlite3_str_appendf(text, "WHEN %s ", when != NULL ? when + strlen(condition) : "1");
             sqlite3_free(when);
             sqlite3_free(before);
         }

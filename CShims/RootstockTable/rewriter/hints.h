@@ -48,8 +48,10 @@ bool rst_read_side(rst_connection *c, const char *text, const char *end, const c
 /* The operands of a list in parentheses, at most `room`, or 0 where something else stands in it. Moves *p behind it. */
 int rst_read_list(const char **p, const char *end, rst_operand *out, int room);
 /* The items of one FROM, and the target of an UPDATE before them. expression_scope.c. */
-enum { SCOPE_ITEMS = 16 };
+enum { SCOPE_ITEMS = 64 };
 typedef struct rst_scope_item {
+    const rst_syntax *node; /* SYNTAX_TABLE, SYNTAX_SOURCE, SYNTAX_JOINED or SYNTAX_TARGET */
+    const rst_syntax *join; /* the SYNTAX_JOIN before it, or null */
     const rst_table *table; /* null: a view, a subquery, a WITH, a table that is not the store's */
     rst_token name;         /* that qualifies its columns; TOKEN_END: none does */
     const char *start;
@@ -60,7 +62,14 @@ typedef struct rst_scope {
     rst_scope_item items[SCOPE_ITEMS];
     int count;
     bool merged; /* columns of several items are one: NATURAL, USING */
+    bool nested; /* an item is a join in parentheses: what it has is unclear */
 } rst_scope;
+/* Reads the items of a SYNTAX_FROM, and the SYNTAX_TARGET before them; either may be null, not both. False: there are
+** too many. */
+bool rst_scope_of(rst_connection *c, const rst_syntax_tree *tree, const rst_syntax *target, const rst_syntax *from,
+                  rst_scope *out);
+/* Whether the words of a SYNTAX_JOIN have this one (upper case). */
+bool rst_join_has(const rst_syntax *join, const char *word);
 /* Reads the items at `from`, behind FROM, and the one at `target`, behind UPDATE; either may be null, not both. False:
 ** unclear. */
 bool rst_scope_read(rst_connection *c, const char *text, const char *end, const char *target, const char *from,

@@ -1,67 +1,166 @@
 /*
-** left_joins.c - a subquery to the right of a LEFT JOIN whose columns are subqueries themselves.
+** left_joins.c - what SQLite does with a LEFT JOIN of its own tables, and not, or wrongly, with virtual ones.
 **
-** SQLite 3.40 merges such a subquery into the outer statement, runs the inner one once, and overwrites its kept result
-** with NULL at the first row without a match: every later row reads NULL. Natively many statements escape because the
-** join becomes an inner one; with a virtual table's column in the comparison it does not. A LIMIT of all rows keeps the
-** subquery apart. Invariant: nothing else is added.
+** A LEFT JOIN whose rows without a match are left out again is run as the inner join that it is. SQLite does so itself:
+** a comparison in WHERE, or in the ON of an inner join, is not true of a row of NULLs. But it does not where a side of
+** the comparison is a virtual table's column, because a module may let x = NULL be true. A store's tables never do. As a
+** LEFT JOIN the table would keep its place in the order of loops, and WHERE would find no index. So LEFT and OUTER are
+** blanked.
+**
+** A subquery to the right of what stays a LEFT JOIN, whose columns are subqueries themselves, is kept apart by a LIMIT of
+** all rows. SQLite 3.40 would merge it into the outer statement, run the inner one once, and overwrite its kept result
+** with NULL at the first row without a match: every later row reads NULL.
+**
+** Invariants
+**  1. Only a term that AND joins to the rest of its clause counts, with one comparison, of which one side is a column
+**     of the table on the right.
+**  2. The tables are looked at from left to right, once, as SQLite does: the loops then stand in its order.
+**  3. What is not understood is left as it is.
 */
-#include "rewriter/transform.h"
+#include "rewriter/rewriting.h"
 
-#include <string.h>
+typedef struct joins {
+    rst_scope scope;
+    bool left[SCOPE_ITEMS]; /* a LEFT JOIN still */
+    const rst_syntax *where;
+    bool outermost; /* no other SELECT has it in parentheses */
+} joins;
 
-enum { DEEPEST = 32 };
+static bool has_column(const rst_table *table, const rst_token *name) {
+    for (int i = 0; i < table->column_count; i++) {
+        if (rst_token_same_name(name, table->columns[i].name)) return true;
+    }
+    return false;
+}
 
-/* Whether [p, end), behind SELECT, has a subquery among its columns and no LIMIT. */
-static bool has_column_query(const char *p, const char *end) {
-    bool columns = true, found = false;
-    for (;;) {
-        rst_token token = rst_token_next(&p, end);
-        if (token.type == TOKEN_END) return found;
-        if (rst_token_is(&token, "LIMIT")) return false;
-        if (rst_token_is(&token, "FROM")) columns = false;
-        if (!rst_token_mark(&token, "(")) continue;
-        for (int depth = 1; depth > 0;) {
-            token = rst_token_next(&p, end);
-            if (token.type == TOKEN_END) return false;
-            if (rst_token_mark(&token, "(")) depth++;
-            if (rst_token_mark(&token, ")")) depth--;
-            found |= columns && rst_token_is(&token, "SELECT");
-        }
+/* Of a store's table or of a subquery: no column of another module's. */
+static bool is_ours(const rst_scope_item *item) {
+    return item->table != NULL || item->node->kind == SYNTAX_SOURCE;
+}
+
+/* Whether it can be a column of a module that is not the store's: that may let x = NULL be true. */
+static bool may_be_foreign(const joins *s, const rst_syntax *node) {
+    rst_token qualifier;
+    if (node->kind != SYNTAX_NAME) return false;
+    (void)rst_syntax_name(node, &qualifier);
+    for (int i = 0; i < s->scope.count; i++) {
+        const rst_scope_item *item = &s->scope.items[i];
+        if (!is_ours(item) &&
+            (qualifier.type == TOKEN_END || item->name.type == TOKEN_END || rst_token_alike(&qualifier, &item->name)))
+            return true;
+    }
+    return false;
+}
+
+static bool is_column_of(const joins *s, const rst_syntax *node, int item) {
+    const rst_scope_item *found = &s->scope.items[item];
+    rst_token qualifier, name;
+    int tables = 0;
+    if (node->kind != SYNTAX_NAME) return false;
+    name = rst_syntax_name(node, &qualifier);
+    if (qualifier.type != TOKEN_END) {
+        if (rst_scope_named(&s->scope, &qualifier) != found) return false;
+        /* A name that it does not have can be that of an outer SELECT's item. */
+        return found->table != NULL ? has_column(found->table, &name) : s->outermost && is_ours(found);
+    }
+    if (s->scope.merged) return false;
+    for (int i = 0; i < s->scope.count; i++) {
+        if (s->scope.items[i].table == NULL) return false;
+        tables += has_column(s->scope.items[i].table, &name);
+    }
+    return tables == 1 && has_column(found->table, &name);
+}
+
+/* No operator in it, but of arithmetic, and no collation. */
+static bool is_plain(const rst_syntax *node) {
+    switch (node->kind) {
+    case SYNTAX_LITERAL:
+    case SYNTAX_VARIABLE:
+    case SYNTAX_NAME:
+    case SYNTAX_CALL:
+    case SYNTAX_CAST:
+    case SYNTAX_PARENTHESES:
+    case SYNTAX_SUBQUERY: return true;
+    case SYNTAX_SIGN:
+    case SYNTAX_BINARY: return is_plain(node->first) && is_plain(node->last);
+    default: return false;
     }
 }
 
-int rst_left_joins_keep(rst_connection *c, const char *text, const char *end, char **out) {
-    const char *p = text, *copied = text, *closes[DEEPEST];
-    int open = 0;
-    bool left = false, joined = false;
-    sqlite3_str *str = NULL;
-    UNUSED(c);
-    *out = NULL;
-    for (;;) {
-        rst_token token = rst_token_next(&p, end);
-        if (token.type == TOKEN_END) break;
-        if (joined && rst_token_mark(&token, "(") && open < DEEPEST) {
-            const char *q = p, *close = p;
-            rst_token first = rst_token_next(&q, end);
-            if (rst_token_is(&first, "SELECT") && rst_token_skip_parentheses(&close, end) &&
-                has_column_query(q, close - 1))
-                closes[open++] = close - 1;
-        } else if (open > 0 && token.text == closes[open - 1]) {
-            open--;
-            if (str == NULL) str = sqlite3_str_new(NULL);
-            sqlite3_str_append(str, copied, (int)(token.text - copied));
-            sqlite3_str_appendall(str, " LIMIT -1");
-            copied = token.text;
+/* Whether the condition is true only where the item has a row. */
+static bool rejects(const joins *s, const rst_syntax *node, int item) {
+    rst_token mark;
+    node = rst_syntax_unwrap(node);
+    if (node->kind == SYNTAX_AND) {
+        for (const rst_syntax *term = node->first; term != NULL; term = term->next) {
+            if (rejects(s, term, item)) return true;
         }
-        joined = left && rst_token_is(&token, "JOIN");
-        if (rst_token_is(&token, "LEFT") || rst_token_is(&token, "FULL"))
-            left = true;
-        else if (!rst_token_is(&token, "OUTER"))
-            left = false;
+        return false;
     }
-    if (str == NULL) return SQLITE_OK;
-    sqlite3_str_append(str, copied, (int)(end - copied));
-    *out = sqlite3_str_finish(str);
-    return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    if (node->kind != SYNTAX_EQUAL && node->kind != SYNTAX_COMPARE) return false;
+    mark = rst_syntax_operator(node);
+    return mark.type == TOKEN_PUNCTUATION && is_plain(node->first) && is_plain(node->last) &&
+           ((is_column_of(s, node->first, item) && !may_be_foreign(s, node->last)) ||
+            (is_column_of(s, node->last, item) && !may_be_foreign(s, node->first)));
+}
+
+static void blank(rst_rewriting *w, const rst_syntax *join) {
+    for (const char *p = join->start; p < join->end;) {
+        rst_token token = rst_token_next(&p, join->end);
+        if (rst_token_is(&token, "LEFT") || rst_token_is(&token, "OUTER"))
+            rst_edits_add(&w->edits, token.text, p, sqlite3_mprintf("%*s", (int)token.size, ""));
+    }
+}
+
+/* Blanks the joins that are inner ones. */
+static void write_inner(rst_rewriting *w, joins *s) {
+    for (int i = 0; i < s->scope.count; i++) {
+        const rst_syntax *join = s->scope.items[i].join;
+        if (join != NULL && (rst_join_has(join, "RIGHT") || rst_join_has(join, "FULL"))) return;
+    }
+    for (int i = 1; i < s->scope.count; i++) {
+        bool inner = s->left[i] && s->where != NULL && rejects(s, s->where->first, i);
+        for (int j = 1; j < s->scope.count && s->left[i] && !inner; j++) {
+            const rst_syntax *on = s->left[j] ? NULL : rst_syntax_child(s->scope.items[j].node, SYNTAX_ON);
+            inner = on != NULL && rejects(s, on->first, i);
+        }
+        if (!inner) continue;
+        blank(w, s->scope.items[i].join);
+        s->left[i] = false;
+    }
+}
+
+static bool has_query(const rst_syntax *node) {
+    if (node->kind == SYNTAX_SELECT) return true;
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
+        if (has_query(child)) return true;
+    }
+    return false;
+}
+
+/* Keeps the subquery apart that has others among its columns. */
+static void keep_apart(rst_rewriting *w, const rst_syntax *source) {
+    const rst_syntax *select = source->first;
+    if (select->first->kind != SYNTAX_CORE || rst_syntax_child(select, SYNTAX_LIMIT) != NULL) return;
+    for (const rst_syntax *result = select->first->first; result != NULL; result = result->next) {
+        if (result->kind != SYNTAX_RESULT || !has_query(result)) continue;
+        rst_edits_add(&w->edits, select->end, select->end, sqlite3_mprintf(" LIMIT -1"));
+        return;
+    }
+}
+
+void rst_write_joins(rst_rewriting *w, const rst_syntax *node, const rst_syntax *from, bool outermost) {
+    joins s = {.where = rst_syntax_child(node, SYNTAX_WHERE), .outermost = outermost};
+    bool outer = false;
+    for (const rst_syntax *join = from->first; join != NULL; join = join->next)
+        outer |= join->kind == SYNTAX_JOIN && (rst_join_has(join, "LEFT") || rst_join_has(join, "FULL"));
+    if (!outer || !rst_scope_of(w->c, w->tree, NULL, from, &s.scope)) return;
+    for (int i = 0; i < s.scope.count; i++) s.left[i] = s.scope.items[i].left;
+    if (!s.scope.nested && node->kind != SYNTAX_JOINED) write_inner(w, &s);
+    for (int i = 0; i < s.scope.count; i++) {
+        const rst_scope_item *item = &s.scope.items[i];
+        if (item->node->kind == SYNTAX_SOURCE &&
+            (s.left[i] || (item->join != NULL && rst_join_has(item->join, "FULL"))))
+            keep_apart(w, item->node);
+    }
 }

@@ -31,28 +31,28 @@ static bool is_view(rst_connection *c, const rst_token *token) {
 
 /* Whether every name of a column in the statement can only be that of a table: no views, no subqueries in their place,
 ** no WITH; and no outer join, which SQLite shows to a module in ways of its own. */
-static bool is_of_tables(rst_connection *c, const char *text, const char *end) {
-    static const char *const others[] = {"WITH", "LEFT", "RIGHT", "FULL", "NATURAL", "USING", NULL};
-    rst_token before = {TOKEN_END, text, 0};
-    for (const char *p = text;;) {
-        rst_token token = rst_token_next(&p, end);
-        if (token.type == TOKEN_END) return true;
-        if (rst_is_among(&token, others)) return false;
-        if (rst_token_mark(&token, "(") && !rst_token_is(&before, "IN") && !rst_token_is(&before, "EXISTS")) {
-            const char *q = p;
-            rst_token inner = rst_token_next(&q, end);
-            if ((rst_token_is(&before, "FROM") || rst_token_is(&before, "JOIN") || rst_token_mark(&before, ",") ||
-                 rst_token_mark(&before, "(")) &&
-                (rst_token_is(&inner, "SELECT") || rst_token_is(&inner, "VALUES") || rst_token_mark(&inner, "(")))
-                return false;
-        }
-        if ((token.type == TOKEN_NAME || token.type == TOKEN_WORD) &&
-            (rst_token_is(&before, "FROM") || rst_token_is(&before, "JOIN") || rst_token_mark(&before, ",") ||
-             rst_token_mark(&before, ".") || rst_token_is(&before, "UPDATE") || rst_token_is(&before, "INTO")) &&
-            is_view(c, &token))
+static bool is_of_tables(rst_connection *c, const rst_syntax *node) {
+    switch (node->kind) {
+    case SYNTAX_WITH:
+    case SYNTAX_SOURCE:
+    case SYNTAX_JOINED: return false;
+    case SYNTAX_JOIN:
+        if (rst_join_has(node, "LEFT") || rst_join_has(node, "RIGHT") || rst_join_has(node, "FULL") ||
+            rst_join_has(node, "NATURAL"))
             return false;
-        before = token;
+        break;
+    case SYNTAX_TABLE:
+    case SYNTAX_TARGET: {
+        rst_token schema, name = rst_syntax_name(node->first, &schema);
+        if (rst_syntax_child(node, SYNTAX_COLUMNS) != NULL || is_view(c, &name)) return false;
+        break;
     }
+    default: break;
+    }
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
+        if (!is_of_tables(c, child)) return false;
+    }
+    return true;
 }
 
 /* The affinity of columns of that name in the store's tables, if there are such and all have the same and compare as
@@ -104,28 +104,24 @@ static bool leads(const rst_connection *c, const rst_token *column) {
     return false;
 }
 
-bool rst_row_value_alike(rst_connection *c, const char *text, const char *end, const char *columns, const char *list,
-                         const char *list_end) {
-    char *select = sqlite3_mprintf("%.*s", (int)(list_end - list), list);
+bool rst_row_value_alike(rst_connection *c, const rst_syntax_tree *tree, const rst_syntax *columns,
+                         const rst_syntax *list) {
     sqlite3_stmt *statement = NULL;
-    bool led = false;
-    bool alike = select != NULL && is_of_tables(c, text, end) && rst_tables_complete(c, NULL) == SQLITE_OK &&
-                 sqlite3_prepare_v2(c->db, select, -1, &statement, NULL) == SQLITE_OK && statement != NULL;
+    char *select;
+    bool led = false, alike;
+    int i = 0;
+    if (list->first->kind != SYNTAX_CORE || !is_of_tables(c, tree->root)) return false;
+    select = sqlite3_mprintf("%.*s", (int)(list->end - list->start), list->start);
+    alike = select != NULL && rst_tables_complete(c, NULL) == SQLITE_OK &&
+            sqlite3_prepare_v2(c->db, select, -1, &statement, NULL) == SQLITE_OK && statement != NULL;
     sqlite3_free(select);
-    for (int i = 0; alike; i++) {
-        rst_token name = rst_token_next(&columns, end), behind = rst_token_next(&columns, end);
-        char affinity;
-        if (rst_token_mark(&behind, ".")) {
-            name = rst_token_next(&columns, end);
-            behind = rst_token_next(&columns, end);
-        }
-        alike = name.type == TOKEN_WORD || name.type == TOKEN_NAME;
-        affinity = affinity_of(c, &name);
-        led |= leads(c, &name);
-        if (affinity == 0 || i >= sqlite3_column_count(statement)) alike = false;
-        if (affinity < AFFINITY_NUMERIC && alike) alike = keeps_values(sqlite3_column_decltype(statement, i), affinity);
-        if (rst_token_mark(&behind, ")")) break;
-        alike = alike && rst_token_mark(&behind, ",");
+    for (const rst_syntax *column = columns->first; column != NULL && alike; column = column->next, i++) {
+        rst_token qualifier, name = rst_syntax_name(column, &qualifier);
+        char affinity = affinity_of(c, &name);
+        alike = column->kind == SYNTAX_NAME && name.type != TOKEN_STRING && affinity != 0 &&
+                i < sqlite3_column_count(statement) &&
+                (affinity >= AFFINITY_NUMERIC || keeps_values(sqlite3_column_decltype(statement, i), affinity));
+        led |= alike && leads(c, &name);
     }
     sqlite3_finalize(statement);
     return alike && led;

@@ -5,7 +5,7 @@
 #define ROOTSTOCK_TRANSFORM_H
 
 #include "rewriter/rewriter.h"
-#include "parser/statement.h"
+#include "parser/parser.h"
 
 /* PRAGMA database_list of a connection with a store. */
 #define ROOTSTOCK_DATABASES                                                                                            \
@@ -21,20 +21,14 @@
 
 /* rewrite_cache.c: the part of rst_rewrite_cache_has that queries go through. */
 bool rst_rewrite_cache_query(rst_connection *c, const char *sql, const char *end);
-/* result_names.c: the text with the native names of its result columns written out where they would be others; *out
-** null where they would not. */
-int rst_name_results(rst_connection *c, const char *text, const char *end, char **out);
 /* offset_hint.c: tells the table of the query [text, end) that it may go by the rows of an OFFSET; *out null where
 ** nothing is to be told. SQLITE_OK or SQLITE_NOMEM. */
 int rst_offset_add(rst_connection *c, const char *text, const char *end, char **out);
 /* row_values.c: whether IN may follow a closing parenthesis, behind which `behind` stands. */
 bool rst_row_value_in(const char *behind, const char *end);
-/* The text with each (a, b) IN (...) of WHERE and ON kept from the planner; *out null where there is none. */
-int rst_hide_row_values(rst_connection *c, const char *text, const char *end, char **out);
-/* row_values_alike.c: whether the planner may have (columns) IN (list) of the statement [text, end); `columns` stands
-** behind its parenthesis, [list, list_end) between those of the SELECT. */
-bool rst_row_value_alike(rst_connection *c, const char *text, const char *end, const char *columns, const char *list,
-                         const char *list_end);
+/* row_values_alike.c: whether the planner may have the SYNTAX_VECTOR `columns` IN (list). */
+bool rst_row_value_alike(rst_connection *c, const rst_syntax_tree *tree, const rst_syntax *columns,
+                         const rst_syntax *list);
 /* Names of the schema's own tables, pragma functions, index hints and row values sought in lists, in [text, end). *out:
 ** null where nothing changes. */
 int rst_transform_names(rst_connection *c, const char *text, const char *end, char **out, char **message);
@@ -90,12 +84,4 @@ int rst_transform_body(rst_connection *c, rst_table *table, const char *text, co
 rst_table *rst_target(rst_connection *c, const rst_token *schema, const rst_token *name);
 /* Whether temp has a table or a view of that name, which the bare name means then. */
 bool rst_is_hidden(rst_connection *c, const char *name);
-/* inner_joins.c: the text with each LEFT JOIN written as an inner one whose rows without a match WHERE leaves out; *out
-** is null if there is none. */
-int rst_inner_joins_write(rst_connection *c, const char *text, const char *end, char **out);
-/* ---- left_joins.c ---- */
-/* The text with each subquery kept apart that SQLite must not merge to the right of a LEFT JOIN; *out is null if there
-** is none. */
-int rst_left_joins_keep(rst_connection *c, const char *text, const char *end, char **out);
-
 #endif

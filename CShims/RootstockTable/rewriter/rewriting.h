@@ -1,0 +1,29 @@
+/*
+** rewriting.h - a statement that is being written anew: its tree, and the edits that one walk of it collects
+** (transform.c). What the files that take part in the walk share. For them alone.
+*/
+#ifndef ROOTSTOCK_REWRITER_REWRITING_H
+#define ROOTSTOCK_REWRITER_REWRITING_H
+
+#include "rewriter/hints.h"
+
+typedef struct rst_rewriting {
+    rst_connection *c;
+    const char *text, *end;
+    const rst_syntax_tree *tree;
+    rst_edits edits;
+} rst_rewriting;
+
+/* schema_names.c: a SYNTAX_TABLE or SYNTAX_TARGET: the schema's own tables and functions, and hints about an index.
+** join: the SYNTAX_JOIN before it, or null; item: of a FROM. */
+void rst_write_table(rst_rewriting *w, const rst_syntax *node, const rst_syntax *join, bool item);
+/* row_values.c: a SYNTAX_IN of a WHERE or ON. */
+void rst_write_row_value(rst_rewriting *w, const rst_syntax *in);
+/* left_joins.c: a SYNTAX_FROM of the node; outermost: no other SELECT has that in parentheses. */
+void rst_write_joins(rst_rewriting *w, const rst_syntax *node, const rst_syntax *from, bool outermost);
+/* result_names.c: a SYNTAX_RESULT of a SELECT, in whose text there are `edits` edits. */
+void rst_write_result(rst_rewriting *w, const rst_syntax *result, int edits);
+/* The bare rowids among the results of the statement's own SELECT, and in the ORDER BY of a compound one. */
+void rst_write_rowids(rst_rewriting *w, const rst_syntax *select, bool outermost);
+
+#endif

@@ -1,0 +1,141 @@
+/*
+** schema_names.c - tables of a statement that stand for something else here: the schema's own tables and pragma functions
+** under their other names, and hints about an index.
+**
+** INDEXED BY and NOT INDEXED of a store's table become an argument of it: t AS x INDEXED BY i -> t('...i') AS x. The
+** target of an UPDATE or DELETE takes none (target_hint.c), and of the table to the right of a RIGHT JOIN SQLite compares
+** an argument where it cannot be true, so that no row has a match: there they are left out. Invariant: what is wrong with
+** a hint (no such index, no table of the store) SQLite says of the words as they are.
+*/
+#include "rewriter/rewriter.h"
+#include "rewriter/rewriting.h"
+#include "rewriter/transform.h"
+
+#include "catalog/schema_sandbox.h"
+
+#include <string.h>
+
+/* What temp's own schema table becomes: without the objects that triggers are made of, with the triggers. */
+#define TEMP_SCHEMA_READS "(SELECT * FROM "
+#define TEMP_SCHEMA_OWN "temp.sqlite_master WHERE name NOT GLOB 'rootstock [tv]*' UNION ALL "
+#define TEMP_SCHEMA_TRIGGERS "SELECT * FROM rootstock_temp_schema)"
+static const char temp_schema[] = TEMP_SCHEMA_READS TEMP_SCHEMA_OWN TEMP_SCHEMA_TRIGGERS;
+
+/* Whether the name at p, `temp` and what follows it, stands in what was made of one before: a text rewritten twice is
+** rewritten once. */
+static bool is_temp_schema_made(const char *p, const char *text, const char *end) {
+    size_t before = sizeof TEMP_SCHEMA_READS - 1, size = sizeof temp_schema - 1;
+    return (size_t)(p - text) >= before && (size_t)(end - p) >= size - before &&
+           memcmp(p - before, temp_schema, size) == 0;
+}
+
+/* Pragma functions that have another of their own. */
+static const struct {
+    const char *name, *other;
+} pragma_functions[] = {
+    {"pragma_table_info", "rootstock_pragma_table_info"},
+    {"pragma_table_xinfo", "rootstock_pragma_table_xinfo"},
+    {"pragma_index_list", "rootstock_pragma_index_list"},
+    {"pragma_index_info", "rootstock_pragma_index_info"},
+    {"pragma_index_xinfo", "rootstock_pragma_index_xinfo"},
+    {"pragma_foreign_key_list", "rootstock_pragma_foreign_key_list"},
+    {"pragma_table_list", "rootstock_pragma_table_list"},
+    {"pragma_foreign_key_check", "rootstock_pragma_foreign_key_check"},
+};
+
+/* Pragma functions that a SELECT stands for. */
+static const struct {
+    const char *name, *select;
+} pragma_selects[] = {
+    {"pragma_user_version", "(SELECT rootstock_meta('user_version') AS user_version)"},
+    {"pragma_application_id", "(SELECT rootstock_meta('application_id') AS application_id)"},
+    {"pragma_database_list", "(" ROOTSTOCK_DATABASES ")"},
+    {"pragma_page_count", "(" ROOTSTOCK_PAGE_COUNT ")"},
+    {"pragma_freelist_count", "(" ROOTSTOCK_FREELIST_COUNT ")"},
+    {"pragma_data_version", "(SELECT rootstock_data_version() AS data_version)"},
+    {"pragma_integrity_check", "(SELECT message AS integrity_check FROM rootstock_integrity_check(NULL,0))"},
+    {"pragma_quick_check", "(SELECT message AS quick_check FROM rootstock_integrity_check(NULL,1))"},
+};
+
+static bool temp_has(rst_connection *c, const char *name) {
+    return sqlite3_table_column_metadata(c->db, "temp", name, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+static void replace(rst_rewriting *w, const char *start, const char *end, const char *text) {
+    rst_edits_add(&w->edits, start, end, sqlite3_mprintf("%s", text));
+}
+
+static void write_hint(rst_rewriting *w, const rst_syntax *node, const rst_syntax *hint, bool argument) {
+    const rst_syntax *object = node->first;
+    const char *p = object->start;
+    rst_token schema, name = rst_token_object(&p, object->end, &schema);
+    const rst_table *table = rst_target(w->c, &schema, &name);
+    char *index = NULL;
+    bool known = hint->first == NULL;
+    if (table == NULL || (schema.type == TOKEN_END && rst_syntax_defines(w->tree, &name))) return;
+    for (int i = 0; hint->first != NULL && i < table->index_count; i++) {
+        rst_token wanted = rst_syntax_name(hint->first, &schema);
+        if (!rst_token_same_name(&wanted, table->indexes[i].name)) continue;
+        known = true;
+        index = rst_token_name(&wanted);
+        break;
+    }
+    if (known && argument)
+        rst_edits_add(&w->edits, object->end, object->end,
+                      sqlite3_mprintf("('" ROOTSTOCK_INDEX_HINT "%q')", index == NULL ? "" : index));
+    if (known) replace(w, hint->start, hint->end, "");
+    sqlite3_free(index);
+}
+
+/* What the name of a table of the schema's own, in no other schema than main, stands for: the text, and the name that
+** its columns are qualified by; null: itself. dotted: main stands before it; called: arguments stand behind it. */
+static const char *other_name(rst_rewriting *w, const rst_token *name, bool dotted, bool called, const char **alias) {
+    static const char *const tables[] = {"sqlite_sequence", "sqlite_stat1"};
+    static const char *const made[] = {"rootstock_sequence", "rootstock_stat1"};
+    if (rst_token_same_name(name, "sqlite_master") || rst_token_same_name(name, "sqlite_schema")) {
+        *alias = "sqlite_master"; /* whichever name it was asked for by */
+        return "rootstock_schema";
+    }
+    for (int i = 0; i < 2; i++) {
+        if (!rst_token_same_name(name, tables[i])) continue;
+        /* temp's own hides the store's */
+        if ((!dotted && temp_has(w->c, tables[i])) || rst_table_find(w->c, tables[i]) == NULL) return NULL;
+        *alias = tables[i];
+        return made[i];
+    }
+    for (size_t i = 0; i < sizeof pragma_selects / sizeof pragma_selects[0]; i++) {
+        if (dotted || called || !rst_token_same_name(name, pragma_selects[i].name)) continue;
+        *alias = pragma_selects[i].name;
+        return pragma_selects[i].select;
+    }
+    for (size_t i = 0; i < sizeof pragma_functions / sizeof pragma_functions[0] && (called || !dotted); i++) {
+        if (rst_token_same_name(name, pragma_functions[i].name)) return pragma_functions[i].other;
+    }
+    return NULL;
+}
+
+void rst_write_table(rst_rewriting *w, const rst_syntax *node, const rst_syntax *join, bool item) {
+    const rst_syntax *object = node->first, *hint = rst_syntax_child(node, SYNTAX_HINT);
+    const char *p = object->start, *other, *alias = NULL;
+    rst_token schema, name = rst_token_object(&p, object->end, &schema);
+    const bool dotted = schema.type != TOKEN_END, called = rst_syntax_child(node, SYNTAX_VECTOR) != NULL;
+    const bool bare = rst_syntax_child(node, SYNTAX_ALIAS) == NULL && (item || node->kind == SYNTAX_TARGET);
+    if (hint != NULL && !called) write_hint(w, node, hint, item && !(join != NULL && rst_join_has(join, "RIGHT")));
+    if (name.type == TOKEN_STRING || name.size <= strlen("sqlite_")) return;
+    if (dotted ? rst_token_same_name(&schema, "temp") &&
+                     (rst_token_same_name(&name, "sqlite_master") || rst_token_same_name(&name, "sqlite_schema"))
+               : rst_token_same_name(&name, "sqlite_temp_master") || rst_token_same_name(&name, "sqlite_temp_schema")) {
+        if (item && !is_temp_schema_made(object->start, w->text, w->end))
+            rst_edits_add(&w->edits, object->start, object->end,
+                          bare ? sqlite3_mprintf("%s AS %.*s", temp_schema, (int)name.size, name.text)
+                               : sqlite3_mprintf("%s", temp_schema));
+        return;
+    }
+    if (dotted && !rst_token_same_name(&schema, "main")) return;
+    other = other_name(w, &name, dotted, called, &alias);
+    if (other == NULL) return;
+    if (bare && alias != NULL)
+        rst_edits_add(&w->edits, object->start, object->end, sqlite3_mprintf("%s AS %s", other, alias));
+    else
+        replace(w, object->start, object->end, other);
+}

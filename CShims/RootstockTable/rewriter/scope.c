@@ -1,0 +1,56 @@
+/*
+** scope.c - which items the FROM of a SELECT, UPDATE or DELETE has: the tables that names in its conditions can mean.
+**
+** Invariant: an item is a table of the store only where its name can mean nothing else: no WITH has that name, and no
+** temp table (rst_target).
+*/
+#include "rewriter/rewriter.h"
+#include "rewriter/hints.h"
+
+bool rst_join_has(const rst_syntax *join, const char *word) {
+    for (const char *p = join->start; p < join->end;) {
+        rst_token token = rst_token_next(&p, join->end);
+        if (rst_token_is(&token, word)) return true;
+    }
+    return false;
+}
+
+static void read_node(rst_connection *c, const rst_syntax_tree *tree, const rst_syntax *node, rst_scope_item *item) {
+    const rst_syntax *alias = rst_syntax_child(node, SYNTAX_ALIAS);
+    rst_token schema;
+    *item = (rst_scope_item){.node = node, .start = node->start, .name = {TOKEN_END, node->start, 0}};
+    if (node->kind == SYNTAX_TABLE || node->kind == SYNTAX_TARGET) {
+        const rst_syntax *object = node->first;
+        const char *p = object->start;
+        item->name = rst_token_object(&p, object->end, &schema);
+        if (schema.type != TOKEN_END || !rst_syntax_defines(tree, &item->name))
+            item->table = rst_target(c, &schema, &item->name);
+        if (rst_syntax_child(node, SYNTAX_VECTOR) == NULL && rst_syntax_child(node, SYNTAX_HINT) == NULL)
+            item->behind = object->end;
+    }
+    if (alias != NULL) item->name = rst_syntax_name(alias->last, &schema);
+}
+
+bool rst_scope_of(rst_connection *c, const rst_syntax_tree *tree, const rst_syntax *target, const rst_syntax *from,
+                  rst_scope *out) {
+    const rst_syntax *join = NULL;
+    out->count = 0;
+    out->merged = out->nested = false;
+    if (target != NULL) read_node(c, tree, target, &out->items[out->count++]);
+    for (const rst_syntax *node = from == NULL ? NULL : from->first; node != NULL; node = node->next) {
+        rst_scope_item *item = &out->items[out->count];
+        if (node->kind == SYNTAX_JOIN) {
+            join = node;
+            continue;
+        }
+        if (out->count == SCOPE_ITEMS) return false;
+        read_node(c, tree, node, item);
+        item->join = join;
+        item->left = join != NULL && rst_join_has(join, "LEFT");
+        out->merged |=
+            (join != NULL && rst_join_has(join, "NATURAL")) || rst_syntax_child(node, SYNTAX_COLUMNS) != NULL;
+        out->nested |= node->kind == SYNTAX_JOINED;
+        out->count++;
+    }
+    return true;
+}
