@@ -26,17 +26,6 @@ static int column_of(const rst_table *table, const rst_token *token) {
 ** define otherwise by a name that does not stand in the text (LIKE, GLOB, MATCH, REGEXP). */
 static const char *const plain_words[] = {"AND", "OR", "NOT", "NULL", "CASE",    "WHEN",   "THEN",    "ELSE",
                                           "END", "IS", "IN",  "CAST", "BETWEEN", "ISNULL", "NOTNULL", NULL};
-/* Operators that bind no looser than a comparison does, between parts of an operand. */
-static const char *const loose_words[] = {"AND", "OR", "NOT", "IS", "IN", "BETWEEN", "ISNULL", "NOTNULL", NULL};
-static const char *const loose_marks[] = {"=", "==", "<>", "!=", "<", "<=", ">", ">=", NULL};
-
-static bool is_mark_among(const rst_token *token, const char *const *marks) {
-    for (; *marks != NULL; marks++) {
-        if (rst_token_mark(token, *marks)) return true;
-    }
-    return false;
-}
-
 /* Takes off parentheses around the whole. */
 static void unwrap(const char **start, const char **end) {
     for (;;) {
@@ -68,7 +57,6 @@ bool rst_indexed_understand(const rst_table *table, const rst_index *index, int 
     out->part = part;
     out->start = text;
     out->end = text + strlen(text);
-    out->loose = false;
     unwrap(&out->start, &out->end);
     for (p = out->start;;) {
         const char *q;
@@ -101,7 +89,6 @@ bool rst_indexed_understand(const rst_table *table, const rst_index *index, int 
         }
         if (depth == 0 && !rst_token_mark(&token, ")")) tokens_at_top++;
         if (depth == 1 && rst_token_mark(&token, "(") && tokens_at_top == 0) tokens_at_top = 1;
-        if (depth == 0 && (rst_is_among(&token, loose_words) || is_mark_among(&token, loose_marks))) out->loose = true;
         if (rst_token_is(&before, "AS")) {
             before = token;
             continue; /* a type */
@@ -143,10 +130,8 @@ static bool same_token(const rst_table *table, const rst_token *a, const rst_tok
     return memcmp(a->text, b->text, a->size) == 0;
 }
 
-/* Whether the tokens at *p are the expression; moves *p behind it. All columns are qualified by one name, or none
-** is. */
-bool rst_indexed_matches(const rst_indexed *e, const char **p, const char *end, rst_token *qualifier) {
-    const char *at = *p, *own = e->start;
+bool rst_indexed_is(const rst_indexed *e, const rst_syntax *node, rst_token *qualifier) {
+    const char *at = node->start, *end = node->end, *own = e->start;
     bool first = true;
     qualifier->type = TOKEN_END;
     for (;;) {
@@ -175,25 +160,5 @@ bool rst_indexed_matches(const rst_indexed *e, const char **p, const char *end, 
         }
         if (!same_token(e->table, &wanted, &token)) return false;
     }
-    *p = at;
-    return true;
-}
-
-int rst_hint_kind(const rst_token *token, bool turned) {
-    if (rst_token_mark(token, "=") || rst_token_mark(token, "==")) return 0;
-    if (rst_token_mark(token, ">")) return turned ? 3 : 1;
-    if (rst_token_mark(token, ">=")) return turned ? 4 : 2;
-    if (rst_token_mark(token, "<")) return turned ? 1 : 3;
-    if (rst_token_mark(token, "<=")) return turned ? 2 : 4;
-    return -1;
-}
-
-/* What may stand behind a comparison that is whole. */
-bool rst_comparison_ends(const char *p, const char *end) {
-    static const char *const words[] = {"AND",   "OR",     "ORDER",     "GROUP",     "LIMIT", "HAVING", "WINDOW",
-                                        "UNION", "EXCEPT", "INTERSECT", "RETURNING", "JOIN",  "LEFT",   "INNER",
-                                        "CROSS", "RIGHT",  "FULL",      "WHERE",     "SET",   NULL};
-    rst_token token = rst_token_next(&p, end);
-    return token.type == TOKEN_END || rst_token_mark(&token, ")") || rst_token_mark(&token, ";") ||
-           rst_token_mark(&token, ",") || rst_is_among(&token, words);
+    return at == end;
 }

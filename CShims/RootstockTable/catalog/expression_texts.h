@@ -11,7 +11,6 @@ typedef struct rst_indexed {
     const rst_index *index;
     int part;
     const char *start, *end; /* without parentheses around it */
-    bool loose;              /* has to stand in parentheses to be an operand */
 } rst_indexed;
 
 static inline const rst_part *rst_indexed_part(const rst_indexed *e) {
@@ -22,9 +21,9 @@ static inline const rst_part *rst_indexed_part(const rst_indexed *e) {
 bool rst_is_among(const rst_token *token, const char *const *words);
 /* An index's expression, if all that stands in it is understood. */
 bool rst_indexed_understand(const rst_table *table, const rst_index *index, int part, rst_indexed *out);
-/* Whether the tokens at *p are the expression; moves *p behind it. All columns are qualified by one name, or none
+/* Whether the node, without parentheses around it, is the expression. All columns are qualified by one name, or none
 ** is. */
-bool rst_indexed_matches(const rst_indexed *e, const char **p, const char *end, rst_token *qualifier);
+bool rst_indexed_is(const rst_indexed *e, const rst_syntax *node, rst_token *qualifier);
 /* The column that the expression is of, if it is of one only; or -1. */
 int rst_indexed_column(const rst_indexed *e);
 

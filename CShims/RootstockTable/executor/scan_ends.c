@@ -15,38 +15,43 @@
 
 #include <string.h>
 
-/* Counts in *inner and *others the items of the FROM that are the table. False: one of its items is unclear. */
-static bool count_items(const rst_table *table, const char *text, const char *end, const char *from, bool outermost,
-                        int *inner, int *others) {
+/* What the FROMs of a statement have. */
+typedef struct looked {
+    const rst_table *table;
+    const rst_syntax_tree *tree;
+    int inner, others; /* items that are the table: of the outermost FROM and no LEFT JOIN's right side; elsewhere */
+} looked;
+
+/* False: what the node has is unclear. */
+static bool look(looked *l, const rst_syntax *node, bool outermost) {
     rst_scope scope;
-    if (!rst_scope_read(table->connection, text, end, NULL, from, &scope)) return false;
-    for (int i = 0; i < scope.count; i++) {
-        const rst_scope_item *item = &scope.items[i];
-        if (item->table == table)
-            ++*(outermost && !item->left ? inner : others);
-        else if (item->table == NULL && !outermost && *item->start != '(')
-            return false;
+    if (node->kind == SYNTAX_VALUES) return false;
+    if (node->kind == SYNTAX_JOIN && (rst_join_has(node, "RIGHT") || rst_join_has(node, "FULL"))) return false;
+    if (node->kind == SYNTAX_FROM) {
+        if (!rst_scope_of(l->table->connection, l->tree, NULL, node, &scope) || scope.nested) return false;
+        for (int i = 0; i < scope.count; i++) {
+            const rst_scope_item *item = &scope.items[i];
+            if (item->table == l->table)
+                ++*(outermost && !item->left ? &l->inner : &l->others);
+            else if (item->table == NULL && !outermost && item->node->kind != SYNTAX_SOURCE)
+                return false;
+        }
+    }
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
+        const bool compound = child->kind == SYNTAX_CORE && child->next != NULL && child->next->kind == SYNTAX_CORE;
+        if (compound || !look(l, child, outermost && child->kind != SYNTAX_SELECT)) return false;
     }
     return true;
 }
 
 /* Whether the text is such a SELECT (2). */
 static bool needs_row_of(const rst_table *table, const char *text) {
-    static const char *const words[] = {"RIGHT", "FULL", "WITH", "UNION", "EXCEPT", "INTERSECT", "VALUES", NULL};
-    const char *p = text, *end = text == NULL ? NULL : text + strlen(text);
-    int depth = 0, inner = 0, others = 0;
-    rst_token token;
-    if (text == NULL) return false;
-    token = rst_token_next(&p, end);
-    if (!rst_token_is(&token, "SELECT")) return false;
-    for (;;) {
-        token = rst_token_next(&p, end);
-        if (token.type == TOKEN_END) return inner == 1 && others == 0;
-        if (token.type == TOKEN_ILLEGAL || rst_is_among(&token, words)) return false;
-        depth += rst_token_mark(&token, "(") - rst_token_mark(&token, ")");
-        if (rst_token_is(&token, "FROM") && !count_items(table, text, end, p, depth == 0, &inner, &others))
-            return false;
-    }
+    rst_syntax_tree tree;
+    looked l = {.table = table, .tree = &tree};
+    bool needs = text != NULL && rst_syntax_parse(&tree, text, text + strlen(text)) == SQLITE_OK;
+    needs = needs && tree.root->kind == SYNTAX_SELECT && !tree.with && look(&l, tree.root, true);
+    if (text != NULL) rst_syntax_free(&tree);
+    return needs && l.inner == 1 && l.others == 0;
 }
 
 static bool is_empty(rst_cursor *k) {

@@ -13,24 +13,27 @@
 typedef struct adding {
     rst_connection *c;
     const char *text, *end;
+    rst_syntax_tree tree;
     const rst_indexed *expressions;
     int count;
-    sqlite3_str *out;
-    const char *copied;
-    bool outer; /* RIGHT or FULL stands somewhere */
-    bool left;  /* LEFT does */
-    rst_where where;
-    bool refused; /* a parameter's number is out of range */
-    bool orders;  /* terms of ORDER BY and GROUP BY are written as columns */
-    bool called;  /* an operand is a call */
+    rst_edits edits;
+    bool outer;            /* RIGHT or FULL stands somewhere */
+    bool merged;           /* NATURAL or USING does */
+    bool windows;          /* a window */
+    bool groups, extremes; /* GROUP BY; a call of min or max */
+    bool refused;          /* a parameter's number is out of range */
+    bool orders;           /* terms of ORDER BY and GROUP BY are written as columns */
+    bool called;           /* an operand is a call */
     int added, ordered, code;
 } adding;
 
+/* ---- one hint ---- */
+
 /* The operand once more: `?` as the number that it has. */
-static void append_operand(adding *a, const rst_operand *operand) {
+static void append_operand(adding *a, const rst_syntax *operand, sqlite3_str *out) {
     const char *p = operand->start, *copied = p;
     for (;;) {
-        rst_token token = rst_token_next(&p, operand->stop);
+        rst_token token = rst_token_next(&p, operand->end);
         rst_parameters parameters = {0};
         int code;
         if (token.type == TOKEN_END) break;
@@ -40,250 +43,229 @@ static void append_operand(adding *a, const rst_operand *operand) {
             a->code = code;
         else if (code != SQLITE_OK)
             a->refused = true; /* SQLite will say so of the text as it stands */
-        sqlite3_str_appendf(a->out, "%.*s?%d", (int)(token.text - copied), copied, parameters.highest);
+        sqlite3_str_appendf(out, "%.*s?%d", (int)(token.text - copied), copied, parameters.highest);
         copied = token.text + 1;
         rst_parameters_free(&parameters);
     }
-    sqlite3_str_append(a->out, copied, (int)(operand->stop - copied));
+    sqlite3_str_append(out, copied, (int)(operand->end - copied));
 }
 
-static void append_call(adding *a, const rst_indexed *e, int kind, const rst_hint_row *row,
-                        const rst_operand *operand) {
+static void append_call(adding *a, const rst_indexed *e, int kind, const rst_hint_row *row, const rst_syntax *operand,
+                        sqlite3_str *out) {
     char name[96];
     sqlite3_snprintf(sizeof name, name, "rootstock_%s_%lld_%d", rst_hint_name(kind), (long long)e->index->identifier,
                      e->part);
     if (a->code == SQLITE_OK) a->code = rst_hint_register(a->c, name);
-    sqlite3_str_appendf(a->out, "%s(", name);
+    sqlite3_str_appendf(out, "%s(", name);
     if (row->qualifier.type != TOKEN_END)
-        sqlite3_str_appendf(a->out, "%.*s.", (int)row->qualifier.size, row->qualifier.text);
+        sqlite3_str_appendf(out, "%.*s.", (int)row->qualifier.size, row->qualifier.text);
     if (row->column < 0)
-        sqlite3_str_appendall(a->out, "[rootstock hint],");
+        sqlite3_str_appendall(out, "[rootstock hint],");
     else
-        sqlite3_str_appendf(a->out, "\"%w\",", e->table->columns[row->column].name);
-    append_operand(a, operand);
-    sqlite3_str_appendall(a->out, ")");
-    a->called |= operand->called;
+        sqlite3_str_appendf(out, "\"%w\",", e->table->columns[row->column].name);
+    append_operand(a, operand, out);
+    sqlite3_str_appendall(out, ")");
     a->added++;
 }
 
-static void append_hint(adding *a, const rst_indexed *e, int kind, const rst_hint_row *row,
-                        const rst_operand *operand) {
-    sqlite3_str_appendall(a->out, " AND ");
-    append_call(a, e, kind, row, operand);
-}
+/* ---- comparisons ---- */
 
-/* What the comparison that begins with an indexed expression, or ends with it, says of it. */
+/* What a comparison says of an indexed expression. */
 typedef struct comparison {
-    int kind;     /* of the first operand, or of each in a list */
-    int operands; /* a list: as many; BETWEEN: two, the second an upper bound */
-    bool list;
-    rst_operand operand[64];
+    int kind;                         /* of the first operand, or of each in a list; or -1 */
+    const rst_syntax *first, *second; /* BETWEEN: the second is an upper bound; a list: null */
+    const rst_syntax *list;           /* the SYNTAX_VECTOR behind IN, or null */
 } comparison;
 
-/* Reads what stands behind the expression. */
-static bool read_behind(adding *a, const char **p, comparison *out) {
-    rst_token token = rst_token_next(p, a->end);
-    out->operands = 1;
-    out->list = rst_token_is(&token, "IN");
-    if (out->list) {
-        out->kind = 0;
-        out->operands = rst_read_list(p, a->end, out->operand, (int)(sizeof out->operand / sizeof out->operand[0]));
-        return out->operands > 0;
-    }
-    if (rst_token_is(&token, "BETWEEN")) {
-        if (!rst_read_side(a->c, a->text, a->end, p, &out->operand[0])) return false;
-        token = rst_token_next(p, a->end);
-        out->kind = 2;
-        out->operands = 2;
-        return rst_token_is(&token, "AND") && rst_read_side(a->c, a->text, a->end, p, &out->operand[1]);
-    }
-    out->kind = rst_hint_kind(&token, false);
-    return out->kind >= 0 && rst_read_side(a->c, a->text, a->end, p, &out->operand[0]);
+/* The kind of a comparison's mark, its sides exchanged if turned; or -1. */
+static int kind_of(const rst_token *token, bool turned) {
+    if (rst_token_mark(token, "=") || rst_token_mark(token, "==")) return 0;
+    if (rst_token_mark(token, ">")) return turned ? 3 : 1;
+    if (rst_token_mark(token, ">=")) return turned ? 4 : 2;
+    if (rst_token_mark(token, "<")) return turned ? 1 : 3;
+    if (rst_token_mark(token, "<=")) return turned ? 2 : 4;
+    return -1;
 }
 
-/* The expression at *p, perhaps in parentheses; moves *p behind it. */
-static bool read_indexed(const adding *a, const rst_indexed *e, const char **p, rst_token *qualifier) {
-    const char *q = *p;
-    rst_token token = rst_token_next(&q, a->end);
-    bool wrapped = rst_token_mark(&token, "(") && e->start[0] != '(';
-    if (!wrapped) q = *p;
-    if ((e->loose && !wrapped) || !rst_indexed_matches(e, &q, a->end, qualifier)) return false;
-    if (wrapped) {
-        token = rst_token_next(&q, a->end);
-        if (!rst_token_mark(&token, ")")) return false;
+static bool is_list(const rst_syntax *list, bool *called) {
+    enum { MOST = 64 };
+    int count = 0;
+    for (const rst_syntax *item = list->first; item != NULL; item = item->next) {
+        const char *p = item->start;
+        rst_token token = rst_token_next(&p, item->end);
+        bool null = item->kind == SYNTAX_LITERAL && rst_token_is(&token, "NULL");
+        if (++count > MOST || (!null && !rst_is_operand(item, called))) return false;
     }
-    *p = q;
+    return count > 0;
+}
+
+/* What the operation is compared with where the expression is its first operand, or, turned, its second. */
+static bool read_comparison(adding *a, const rst_syntax *node, bool turned, comparison *out) {
+    rst_token word = rst_syntax_operator(node);
+    const rst_syntax *side = turned ? node->first : node->first->next;
+    bool called = false;
+    *out = (comparison){0};
+    switch (node->kind) {
+    case SYNTAX_EQUAL:
+    case SYNTAX_COMPARE:
+        out->kind = kind_of(&word, turned);
+        out->first = side;
+        if (out->kind < 0 || !rst_is_side(a->c, &a->tree, side, &called)) return false;
+        break;
+    case SYNTAX_BETWEEN:
+        out->kind = 2;
+        out->first = side;
+        out->second = side->next;
+        if (turned || !rst_token_is(&word, "BETWEEN") || !rst_is_side(a->c, &a->tree, out->first, &called) ||
+            !rst_is_side(a->c, &a->tree, out->second, &called))
+            return false;
+        break;
+    default: /* IN */
+        out->list = side;
+        if (turned || !rst_token_is(&word, "IN") || side->kind != SYNTAX_VECTOR || !is_list(side, &called))
+            return false;
+        break;
+    }
+    a->called |= called;
     return true;
 }
 
-/* Whether a comparison of the expression begins at `from`: what it says, and the position behind it; or null. */
-static const char *read_comparison(adding *a, const rst_indexed *e, const char *from, comparison *found,
-                                   rst_token *qualifier) {
-    const char *p = from;
-    found->operands = 1;
-    found->list = false;
-    if (read_indexed(a, e, &p, qualifier) && read_behind(a, &p, found) && rst_comparison_ends(p, a->end)) return p;
-    p = from;
-    found->operands = 1;
-    found->list = false;
-    if (rst_read_side(a->c, a->text, a->end, &p, &found->operand[0])) {
-        rst_token token = rst_token_next(&p, a->end);
-        found->kind = rst_hint_kind(&token, true);
-        if (found->kind >= 0 && read_indexed(a, e, &p, qualifier) && rst_comparison_ends(p, a->end)) return p;
+static void append_comparison(adding *a, const rst_indexed *e, const rst_hint_row *row, const comparison *found,
+                              sqlite3_str *out) {
+    if (found->list == NULL) {
+        sqlite3_str_appendall(out, " AND ");
+        append_call(a, e, found->kind, row, found->first, out);
+        if (found->second == NULL) return;
+        sqlite3_str_appendall(out, " AND ");
+        append_call(a, e, 4, row, found->second, out);
+        return;
     }
-    return NULL;
+    /* A hint for each: SQLite looks the rows up arm by arm, and takes each once. An arm that is a function and no AND it
+    ** would take for two. */
+    for (const rst_syntax *item = found->list->first; item != NULL; item = item->next) {
+        sqlite3_str_appendall(out, item == found->list->first ? " AND ((1 AND " : ") OR (1 AND ");
+        append_call(a, e, 0, row, item, out);
+    }
+    sqlite3_str_appendall(out, "))");
 }
 
-/* The comparison that begins at `from`, if it is one of an indexed expression: written out with its hint. The position
-** behind it, or null. A view's column may be several tables', each with such an index. */
-static const char *add_at(adding *a, const rst_place *at, const char *from) {
-    const char *behind = NULL;
+/* The comparison with its hint, if it is one of an indexed expression. A view's column may be several tables', each with
+** such an index. */
+static void write_comparison(adding *a, const rst_place *at, const rst_syntax *node) {
+    sqlite3_str *out = NULL;
     bool views = false;
-    for (int i = 0; i < a->count; i++) {
+    for (int i = 0; i < a->count && (out == NULL || views); i++) {
         const rst_indexed *e = &a->expressions[i];
         rst_token qualifier;
-        comparison found;
         rst_hint_row row;
-        const char *p = read_comparison(a, e, from, &found, &qualifier);
-        if (p == NULL || !rst_place_row(&a->where, e, at, &qualifier, &row) || (views && row.column < 0)) continue;
-        if (behind == NULL) {
-            const char *q = from;
-            rst_token first = rst_token_next(&q, a->end);
-            sqlite3_str_append(a->out, a->copied, (int)(first.text - a->copied));
-            sqlite3_str_appendf(a->out, "(%.*s", (int)(p - first.text), first.text);
-        }
-        if (found.list) {
-            /* A hint for each: SQLite looks the rows up arm by arm, and takes each once. An arm that is a function and
-            ** no AND it would take for two. */
-            for (int k = 0; k < found.operands; k++) {
-                sqlite3_str_appendall(a->out, k == 0 ? " AND ((1 AND " : ") OR (1 AND ");
-                append_call(a, e, 0, &row, &found.operand[k]);
-            }
-            sqlite3_str_appendall(a->out, "))");
-        } else {
-            append_hint(a, e, found.kind, &row, &found.operand[0]);
-            if (found.operands == 2) append_hint(a, e, 4, &row, &found.operand[1]);
-        }
-        behind = p;
-        views = row.column >= 0;
-        if (!views) break;
-    }
-    if (behind == NULL) return NULL;
-    sqlite3_str_appendall(a->out, ")");
-    a->copied = behind;
-    return behind;
-}
-
-/* The term of ORDER BY or GROUP BY at `from`, if it is an indexed expression, as the column that shows it. The position
-** behind it, or null. */
-static const char *order_at(adding *a, const rst_place *at, bool ordered, const char *select, const char *from) {
-    for (int i = 0; i < a->count; i++) {
-        bool names = ordered || !rst_place_column(&a->where, at, a->expressions[i].table, from);
-        char name[96];
-        rst_token alias, first;
-        const char *p = from, *behind;
-        first = rst_token_next(&p, a->end);
-        behind = rst_order_term(&a->expressions[i], a->text, a->end, select, from, names, &alias);
-        if (behind == NULL) continue;
-        if (!rst_expression_column_name(a->expressions[i].table, rst_indexed_part(&a->expressions[i]), name,
-                                        (int)sizeof name))
+        comparison found;
+        bool first = rst_indexed_is(e, rst_syntax_unwrap(node->first), &qualifier);
+        if (!(first && read_comparison(a, node, false, &found)) &&
+            !(rst_indexed_is(e, rst_syntax_unwrap(node->last), &qualifier) && read_comparison(a, node, true, &found)))
             continue;
-        sqlite3_str_append(a->out, a->copied, (int)(first.text - a->copied));
-        sqlite3_str_appendf(a->out, "%.*s.[%s]", (int)alias.size, alias.text, name);
-        a->copied = behind;
-        a->ordered++;
-        return behind;
+        if (!rst_place_row(a->c, &a->tree, e, at, &qualifier, &row) || (views && row.column < 0)) continue;
+        if (out == NULL) out = sqlite3_str_new(NULL);
+        append_comparison(a, e, &row, &found, out);
+        views = row.column >= 0;
     }
-    return NULL;
+    if (out == NULL) return;
+    sqlite3_str_appendall(out, ")");
+    rst_edits_add(&a->edits, node->start, node->start, sqlite3_mprintf("("));
+    rst_edits_add(&a->edits, node->end, node->end, sqlite3_str_finish(out));
 }
 
-enum { CLAUSE_OTHER = 0, CLAUSE_LIST, CLAUSE_CONDITION, CLAUSE_ORDER, DEEPEST = 100 };
+/* The comparisons that AND and OR make the condition of. */
+static void write_condition(adding *a, const rst_place *at, const rst_syntax *node) {
+    node = rst_syntax_unwrap(node);
+    switch (node->kind) {
+    case SYNTAX_AND:
+    case SYNTAX_OR:
+        for (const rst_syntax *term = node->first; term != NULL; term = term->next) write_condition(a, at, term);
+        break;
+    case SYNTAX_EQUAL:
+    case SYNTAX_COMPARE:
+    case SYNTAX_BETWEEN:
+    case SYNTAX_IN: write_comparison(a, at, node); break;
+    default: break;
+    }
+}
 
-/* Goes through the statement; false if it is one in which names are resolved in ways not followed here. */
-static bool add_all(adding *a) {
-    /* What stands inside the parentheses at each depth: the clause, whether its BETWEEN waits for its AND, whether a
-    ** result's name comes from the text of it. */
-    struct {
-        int clause;
-        bool between, named;
-        bool ordered;       /* in ORDER BY, which takes results' names before columns'; not GROUP BY */
-        bool upsert;        /* behind ON CONFLICT: names are resolved otherwise */
-        const char *select; /* the last one here, behind which ORDER BY orders what it gives */
-        rst_place place;
-    } at[DEEPEST] = {{CLAUSE_OTHER, false, false, false, false, NULL, {NULL, NULL, NULL}}};
-    int depth = 0;
-    const char *p = a->text;
-    rst_token previous = {TOKEN_END, a->text, 0}, token = previous;
-    for (;;) {
-        bool operand = false, term = false;
-        previous = token;
-        token = rst_token_next(&p, a->end);
-        if (token.type == TOKEN_END) return true;
-        if (rst_token_mark(&token, "(") || rst_token_is(&token, "CASE")) {
-            bool named = at[depth].named || at[depth].clause == CLAUSE_LIST;
-            if (++depth == DEEPEST) return false;
-            at[depth] = at[depth - 1];
-            at[depth].between = false;
-            at[depth].named = named;
-            at[depth].select = NULL;
-            if (at[depth].clause == CLAUSE_ORDER) at[depth].clause = CLAUSE_OTHER;
-            operand = rst_token_mark(&token, "(");
-        } else if (rst_token_mark(&token, ")") || rst_token_is(&token, "END")) {
-            if (--depth < 0) return false;
-        } else if (rst_token_is(&token, "SELECT") || rst_token_is(&token, "RETURNING")) {
-            at[depth].clause = CLAUSE_LIST;
-            at[depth].select = rst_token_is(&token, "SELECT") ? p : NULL;
-            if (at[depth].select != NULL) at[depth].place = (rst_place){NULL, NULL, NULL};
-        } else if (rst_token_is(&token, "CONFLICT")) {
-            at[depth].upsert = true;
-        } else if (rst_token_is(&token, "UPDATE") && !rst_token_is(&previous, "DO")) {
-            const char *q = p;
-            rst_token next = rst_token_next(&q, a->end);
-            if (rst_token_is(&next, "OR")) {
-                (void)rst_token_next(&q, a->end);
-                p = q;
-            }
-            at[depth].place = (rst_place){NULL, p, NULL};
-        } else if (rst_token_is(&token, "WHERE") || (rst_token_is(&token, "ON") && !a->outer)) {
-            at[depth].clause = CLAUSE_CONDITION;
-            at[depth].place.on =
-                rst_token_is(&token, "ON") && a->left ? rst_place_left(&a->where, &at[depth].place, p) : NULL;
-            operand = true;
-        } else if (rst_token_is(&token, "FROM") || rst_token_is(&token, "GROUP") || rst_token_is(&token, "ORDER") ||
-                   rst_token_is(&token, "LIMIT") || rst_token_is(&token, "HAVING") || rst_token_is(&token, "SET") ||
-                   rst_token_is(&token, "WINDOW") || rst_token_is(&token, "JOIN") || rst_token_is(&token, "ON")) {
-            at[depth].clause = CLAUSE_OTHER;
-            if (rst_token_is(&token, "FROM") && !rst_token_is(&previous, "DISTINCT")) at[depth].place.from = p;
-            if (a->orders && at[depth].select != NULL &&
-                (rst_token_is(&token, "ORDER") || rst_token_is(&token, "GROUP"))) {
-                const char *q = p;
-                rst_token by = rst_token_next(&q, a->end);
-                if (rst_token_is(&by, "BY")) {
-                    at[depth].clause = CLAUSE_ORDER;
-                    at[depth].ordered = rst_token_is(&token, "ORDER");
-                    p = q;
-                    term = true;
-                }
-            }
-        } else if (rst_token_mark(&token, ",") && at[depth].clause == CLAUSE_ORDER) {
-            term = true;
-        } else if (rst_token_is(&token, "BETWEEN")) {
-            at[depth].between = true;
-        } else if (rst_token_is(&token, "AND")) {
-            operand = !at[depth].between;
-            at[depth].between = false;
-        } else if (rst_token_is(&token, "OR")) {
-            operand = true;
+/* ---- orders ---- */
+
+/* The term of ORDER BY (ordered) or GROUP BY, if it is an indexed expression, as the column that shows it. */
+static void write_term(adding *a, const rst_syntax *select, bool ordered, const rst_syntax *term) {
+    for (int i = 0; i < a->count; i++) {
+        const rst_indexed *e = &a->expressions[i];
+        rst_token first, qualifier, alias;
+        char name[96];
+        bool names = ordered;
+        if (!ordered && term->kind == SYNTAX_NAME) {
+            first = rst_syntax_name(term, &qualifier);
+            names = !rst_place_column(a->c, &a->tree, select, e->table, &first);
         }
-        if (term && !at[depth].named) {
-            const char *behind = order_at(a, &at[depth].place, at[depth].ordered, at[depth].select, p);
-            if (behind != NULL) p = behind;
-        }
-        if (operand && at[depth].clause == CLAUSE_CONDITION && !at[depth].named && !at[depth].upsert) {
-            const char *behind = add_at(a, &at[depth].place, p);
-            if (behind != NULL) p = behind;
+        if (!rst_order_term(a->c, &a->tree, e, select, term, names, &alias) ||
+            !rst_expression_column_name(e->table, rst_indexed_part(e), name, (int)sizeof name))
+            continue;
+        rst_edits_add(&a->edits, term->start, term->end,
+                      sqlite3_mprintf("%.*s.[%s]", (int)alias.size, alias.text, name));
+        a->ordered++;
+        return;
+    }
+}
+
+static void write_orders(adding *a, const rst_syntax *select) {
+    const rst_syntax *core = NULL, *order = rst_syntax_child(select, SYNTAX_ORDER);
+    int cores = 0;
+    for (const rst_syntax *child = select->first; child != NULL; child = child->next) {
+        const rst_syntax *group = child->kind == SYNTAX_CORE ? rst_syntax_child(child, SYNTAX_GROUP) : NULL;
+        cores += child->kind == SYNTAX_CORE || child->kind == SYNTAX_VALUES;
+        if (child->kind == SYNTAX_CORE) core = child;
+        for (const rst_syntax *term = group == NULL ? NULL : group->first; term != NULL; term = term->next)
+            write_term(a, child, false, term);
+    }
+    if (cores != 1 || core == NULL || order == NULL) return; /* of several SELECTs a term is a result */
+    for (const rst_syntax *term = order->first; term != NULL; term = term->next) write_term(a, core, true, term->first);
+}
+
+/* ---- the statement ---- */
+
+/* Results are left alone: their names are their texts. And behind ON CONFLICT names are resolved otherwise. */
+static void write_all(adding *a, const rst_syntax *node, const rst_syntax *parent) {
+    const rst_place where = {parent, NULL};
+    if (node->kind == SYNTAX_RESULT || node->kind == SYNTAX_UPSERT) return;
+    if (node->kind == SYNTAX_WHERE && parent->kind != SYNTAX_FILTER) write_condition(a, &where, node->first);
+    if (node->kind == SYNTAX_SELECT && a->orders) write_orders(a, node);
+    if (node->kind == SYNTAX_FROM && parent->kind != SYNTAX_JOINED && !a->outer) {
+        for (const rst_syntax *item = node->first; item != NULL; item = item->next) {
+            const rst_syntax *on = rst_syntax_child(item, SYNTAX_ON);
+            const rst_place at = {parent, item};
+            if (on != NULL) write_condition(a, &at, on->first);
         }
     }
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next) write_all(a, child, node);
+}
+
+/* What the statement has somewhere. */
+static void look(adding *a, const rst_syntax *node) {
+    const char *p = node->start;
+    rst_token name;
+    switch (node->kind) {
+    case SYNTAX_JOIN:
+        a->outer |= rst_join_has(node, "RIGHT") || rst_join_has(node, "FULL");
+        a->merged |= rst_join_has(node, "NATURAL");
+        break;
+    case SYNTAX_TABLE:
+    case SYNTAX_SOURCE:
+    case SYNTAX_JOINED: a->merged |= rst_syntax_child(node, SYNTAX_COLUMNS) != NULL; break;
+    case SYNTAX_WINDOW: a->windows = true; break;
+    case SYNTAX_GROUP: a->groups = true; break;
+    case SYNTAX_CALL:
+        name = rst_token_next(&p, node->end);
+        a->extremes |= rst_token_same_name(&name, "min") || rst_token_same_name(&name, "max");
+        break;
+    default: break;
+    }
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next) look(a, child);
 }
 
 /* Whether some function of the connection has the name of one in the expression: the index's entries were made with
@@ -337,21 +319,14 @@ static bool is_mentioned(const rst_indexed *e, const char *text, const char *end
 
 /* The statement with its hints, and its orders if those are wanted; null where nothing was added. */
 static int add_to_copy(adding *a, bool orders, char **out) {
-    bool followed;
     *out = NULL;
-    a->copied = a->text;
     a->orders = orders;
     a->refused = false;
     a->added = a->ordered = 0;
-    a->out = sqlite3_str_new(NULL);
-    followed = add_all(a);
-    sqlite3_str_append(a->out, a->copied, (int)(a->end - a->copied));
-    if (!followed || a->refused || a->added + a->ordered == 0 || a->code != SQLITE_OK) {
-        sqlite3_free(sqlite3_str_finish(a->out));
-        return a->code;
-    }
-    *out = sqlite3_str_finish(a->out);
-    return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    write_all(a, a->tree.root, a->tree.root);
+    if (!a->refused && a->code == SQLITE_OK) return rst_edits_apply(&a->edits, a->text, a->end, out);
+    rst_edits_free(&a->edits);
+    return a->code;
 }
 
 /* The table's indexed expressions that the text may hold, one of each kind: one hint serves every index on the
@@ -379,47 +354,50 @@ static int gather(rst_connection *c, const char *text, const char *end, rst_inde
     return count;
 }
 
+static int add_hints(adding *a, char **out) {
+    char *without, *plain;
+    int code;
+    look(a, a->tree.root);
+    /* Beside min() and max() a group's other columns are those of another row than its first; and windows have orders of
+    ** their own. */
+    code = add_to_copy(a, !a->merged && !a->windows && !(a->groups && a->extremes), out);
+    if (code != SQLITE_OK || *out == NULL) return code;
+    if (is_redefined(a->c, a->expressions, a->count, a->called)) {
+        sqlite3_free(*out);
+        *out = NULL;
+        return SQLITE_OK;
+    }
+    if (a->ordered > 0) {
+        /* Read in the order of an index, or as it was: an order that is sorted all the same would cost more. */
+        code = add_to_copy(a, false, &without);
+        plain =
+            code != SQLITE_OK || without != NULL ? without : sqlite3_mprintf("%.*s", (int)(a->end - a->text), a->text);
+        if (code == SQLITE_OK && plain == NULL) code = SQLITE_NOMEM;
+        if (code == SQLITE_OK && rst_sorts(a->c, *out) < rst_sorts(a->c, plain)) {
+            sqlite3_free(plain);
+            return SQLITE_OK;
+        }
+        if (plain != without) sqlite3_free(plain);
+        sqlite3_free(*out);
+        *out = without;
+        if (code != SQLITE_OK || without == NULL) return code;
+    }
+    rst_keep_if_it_compiles(a->c, out);
+    return SQLITE_OK;
+}
+
 int rst_expressions_add(rst_connection *c, const char *text, const char *end, char **out) {
     rst_indexed found[32];
-    adding a = {.c = c, .text = text, .end = end, .expressions = found, .where = {c, text, end, false}};
+    adding a = {.c = c, .text = text, .end = end, .expressions = found};
     int code;
     *out = NULL;
     if (!rewriter_of(c)->has_expressions) return SQLITE_OK;
     a.count = gather(c, text, end, found, (int)(sizeof found / sizeof found[0]));
     if (a.count == 0) return SQLITE_OK;
-    for (const char *p = text;;) {
-        rst_token token = rst_token_next(&p, end);
-        if (token.type == TOKEN_END) break;
-        a.left |= rst_token_is(&token, "LEFT");
-        a.outer |= rst_token_is(&token, "RIGHT") || rst_token_is(&token, "FULL");
-        a.where.merged |= rst_token_is(&token, "NATURAL") || rst_token_is(&token, "USING");
-    }
-    code = add_to_copy(&a, !a.where.merged && rst_orders_possible(text, end), out);
-    if (code != SQLITE_OK || *out == NULL) return code;
-    if (is_redefined(c, found, a.count, a.called)) {
-        sqlite3_free(*out);
-        *out = NULL;
-        return SQLITE_OK;
-    }
-    if (a.ordered > 0) {
-        /* Read in the order of an index, or as it was: an order that is sorted all the same would cost more. */
-        char *without;
-        code = add_to_copy(&a, false, &without);
-        if (code == SQLITE_OK) {
-            char *plain = without != NULL ? without : sqlite3_mprintf("%.*s", (int)(end - text), text);
-            if (plain == NULL) code = SQLITE_NOMEM;
-            if (code == SQLITE_OK && rst_sorts(c, *out) < rst_sorts(c, plain)) {
-                sqlite3_free(plain);
-                return SQLITE_OK;
-            }
-            if (plain != without) sqlite3_free(plain);
-        }
-        sqlite3_free(*out);
-        *out = without;
-        if (code != SQLITE_OK || without == NULL) return code;
-    }
-    rst_keep_if_it_compiles(c, out);
-    return SQLITE_OK;
+    code = rst_syntax_parse(&a.tree, text, end);
+    if (code == SQLITE_OK) code = add_hints(&a, out);
+    rst_syntax_free(&a.tree);
+    return code == SQLITE_ERROR ? SQLITE_OK : code; /* no tree, and nothing is told */
 }
 
 int rst_expressions_add_to(rst_connection *c, char **text) {

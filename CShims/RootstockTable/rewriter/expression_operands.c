@@ -1,18 +1,12 @@
 /*
-** expression_operands.c - what an indexed expression may be compared with for a hint: literals, parameters, what
-** operators and calls make of them, lists of them, columns of other tables and calls of these. Invariant: the
-** comparison's collation stays that of the expression. A literal and a parameter have none; a column is one only if the
-** statement's text leaves no doubt that it is a table's of the store, and compares as bytes.
+** expression_operands.c - what an indexed expression may be compared with: literals, parameters, calls of SQLite's own
+** functions, and what operators make of them; and columns of the store's tables.
+**
+** Invariant: a hint gets the operand once more, so it has to give the same both times, and its collation must leave the
+** index's to the comparison: it has none, or it is a column whose collation is BINARY.
 */
 #include "rewriter/rewriter.h"
 #include "rewriter/hints.h"
-
-#include <string.h>
-
-const char *const rst_words_behind_table[] = {"WHERE",  "ORDER",     "GROUP",   "LIMIT",     "JOIN",    "LEFT",
-                                              "INNER",  "CROSS",     "NATURAL", "ON",        "USING",   "UNION",
-                                              "EXCEPT", "INTERSECT", "HAVING",  "WINDOW",    "INDEXED", "NOT",
-                                              "RIGHT",  "FULL",      "SET",     "RETURNING", "FROM",    NULL};
 
 /* Functions of SQLite's own that give the same for the same values within a statement, and no collation: where they are
 ** called with operands, the hint calls them again. */
@@ -28,142 +22,46 @@ bool rst_is_operand_call(const char *name) {
     return false;
 }
 
-enum { CALLS_DEEP = 8 };
+static bool is_among(const char *const *words, const rst_token *token) {
+    for (; *words != NULL; words++) {
+        if (rst_token_is(token, *words) || rst_token_mark(token, *words)) return true;
+    }
+    return false;
+}
 
-/* The statement, for columns in what is called; c is null where there are to be none. */
-typedef struct operand_place {
+/* The items of FROM in the whole statement that a name can mean. */
+typedef struct seeking {
     rst_connection *c;
-    const char *text, *end;
-} operand_place;
+    const rst_token *name;
+    rst_table *table;
+    int found;
+} seeking;
 
-static bool read_operand(const operand_place *at, const char **p, const char *end, rst_operand *out, int depth);
-static bool read_column(const operand_place *at, const char **p, bool bytes, rst_operand *out);
-
-/* What stands behind a function's name: operands between parentheses. Moves *p behind them. */
-static bool read_arguments(const operand_place *at, const char **p, const char *end, int depth) {
-    rst_operand argument;
-    rst_token token = rst_token_next(p, end);
-    if (!rst_token_mark(&token, "(")) return false;
-    do {
-        /* A call has no collation, whatever its arguments have. */
-        if (!read_operand(at, p, end, &argument, depth) && (at->c == NULL || !read_column(at, p, false, &argument)))
-            return false;
-        token = rst_token_next(p, end);
-    } while (rst_token_mark(&token, ","));
-    return rst_token_mark(&token, ")");
-}
-
-/* A literal, a parameter, a call, or an operand in parentheses. */
-static bool read_primary(const operand_place *at, const char **p, const char *end, rst_operand *out, int depth) {
-    const char *q = *p;
-    rst_token token = rst_token_next(&q, end);
-    out->start = token.text;
-    out->variable = out->called = false;
-    if (depth < CALLS_DEEP && rst_is_among(&token, calls)) {
-        if (!read_arguments(at, &q, end, depth + 1)) return false;
-        out->called = true;
-        out->stop = q;
-        *p = q;
-        return true;
+static void seek(seeking *s, const rst_syntax *node, const rst_syntax *parent) {
+    rst_token schema, own;
+    if (node->kind == SYNTAX_TARGET || (node->kind == SYNTAX_TABLE && parent->kind == SYNTAX_FROM)) {
+        const rst_syntax *alias = rst_syntax_child(node, SYNTAX_ALIAS);
+        const char *p = node->first->start;
+        rst_token table = rst_token_object(&p, node->first->end, &schema), none;
+        own = alias == NULL ? table : rst_syntax_name(alias->last, &none);
+        if (rst_token_alike(&own, s->name)) {
+            s->table = rst_target(s->c, &schema, &table);
+            s->found++;
+        }
+    } else if (node->kind == SYNTAX_ALIAS && parent->kind != SYNTAX_TABLE && parent->kind != SYNTAX_TARGET) {
+        /* The name of a subquery, or of a result. */
+        own = rst_syntax_name(node->last, &schema);
+        if (rst_token_alike(&own, s->name)) s->found = 2;
     }
-    if (depth > 0 && depth < CALLS_DEEP && rst_token_mark(&token, "(")) {
-        rst_operand inner;
-        if (!read_operand(at, &q, end, &inner, depth + 1)) return false;
-        token = rst_token_next(&q, end);
-        if (!rst_token_mark(&token, ")")) return false;
-        out->called = inner.called;
-        out->stop = q;
-        *p = q;
-        return true;
-    }
-    if (rst_token_mark(&token, "-") || rst_token_mark(&token, "+")) {
-        token = rst_token_next(&q, end);
-        if (token.type != TOKEN_NUMBER) return false;
-    }
-    if (token.type != TOKEN_NUMBER && token.type != TOKEN_STRING && token.type != TOKEN_BLOB &&
-        token.type != TOKEN_VARIABLE) {
-        return false;
-    }
-    out->variable = token.type == TOKEN_VARIABLE;
-    out->stop = token.text + token.size;
-    *p = q;
-    return true;
-}
-
-/* Such, and what operators that bind closer than a comparison make of several. */
-static bool read_operand(const operand_place *at, const char **p, const char *end, rst_operand *out, int depth) {
-    static const char *const operators[] = {"||", "+", "-", "*", "/", "%", NULL};
-    const char *q = *p;
-    if (!read_primary(at, &q, end, out, depth)) return false;
-    for (;;) {
-        const char *next = q;
-        rst_token token = rst_token_next(&next, end);
-        rst_operand right;
-        bool found = false;
-        for (const char *const *mark = operators; *mark != NULL && !found; mark++)
-            found = rst_token_mark(&token, *mark);
-        if (!found) break;
-        if (!read_primary(at, &next, end, &right, depth)) return false;
-        out->variable = false;
-        out->called |= right.called;
-        out->stop = right.stop;
-        q = next;
-    }
-    *p = q;
-    return true;
-}
-
-static bool same_names(const rst_token *a, const rst_token *b) {
-    char *name = rst_token_name(b);
-    bool same = name != NULL && rst_token_same_name(a, name);
-    sqlite3_free(name);
-    return same;
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next) seek(s, child, node);
 }
 
 /* The store's table that `name` qualifies columns of, if one item of FROM in the whole statement can be meant. */
-static rst_table *named_table(rst_connection *c, const char *text, const char *end, const rst_token *name) {
-    const char *p = text;
-    rst_token before = {TOKEN_END, text, 0};
-    rst_table *table = NULL;
-    int found = 0;
-    for (;;) {
-        rst_token token = rst_token_next(&p, end);
-        if (token.type == TOKEN_END) break;
-        if (rst_token_is(&token, "WITH")) return NULL; /* names of its own */
-        /* The name of a subquery, or of a result. */
-        if ((rst_token_mark(&before, ")") || rst_token_is(&before, "AS")) && rst_token_names(&token) &&
-            same_names(&token, name)) {
-            return NULL;
-        }
-        if (rst_token_names(&token) &&
-            (rst_token_is(&before, "FROM") || rst_token_is(&before, "JOIN") || rst_token_mark(&before, ",") ||
-             rst_token_mark(&before, "(") || rst_token_is(&before, "UPDATE") || rst_token_is(&before, "INTO"))) {
-            const char *q = p, *behind = p;
-            rst_token schema = {TOKEN_END, text, 0}, own = token, alias;
-            alias = rst_token_next(&q, end);
-            if (rst_token_mark(&alias, ".")) {
-                schema = token;
-                own = rst_token_next(&q, end);
-                behind = q;
-                alias = rst_token_next(&q, end);
-            }
-            if (rst_token_is(&alias, "AS")) {
-                alias = rst_token_next(&q, end);
-                behind = q;
-            } else if (rst_token_names(&alias) && !rst_is_among(&alias, rst_words_behind_table)) {
-                behind = q;
-            } else {
-                alias = own;
-            }
-            if (rst_token_names(&alias) && same_names(&alias, name)) {
-                found++;
-                table = rst_target(c, &schema, &own);
-                if (behind > p) p = behind;
-            }
-        }
-        before = token;
-    }
-    return found == 1 ? table : NULL;
+static rst_table *named_table(rst_connection *c, const rst_syntax_tree *tree, const rst_token *name) {
+    seeking s = {c, name, NULL, 0};
+    if (tree->with) return NULL; /* names of its own */
+    seek(&s, tree->root, tree->root);
+    return s.found == 1 ? s.table : NULL;
 }
 
 static bool compares_as_bytes(const rst_table *table, const rst_token *column) {
@@ -175,53 +73,46 @@ static bool compares_as_bytes(const rst_table *table, const rst_token *column) {
 }
 
 /* A column of a table of the store, qualified; `bytes`: under BINARY. */
-static bool read_column(const operand_place *at, const char **p, bool bytes, rst_operand *out) {
-    const char *q = *p;
-    rst_token name = rst_token_next(&q, at->end), token;
+static bool is_column(rst_connection *c, const rst_syntax_tree *tree, const rst_syntax *node, bool bytes) {
+    rst_token qualifier, name;
     const rst_table *table;
-    if (name.type != TOKEN_WORD && name.type != TOKEN_NAME) return false;
-    token = rst_token_next(&q, at->end);
-    if (!rst_token_mark(&token, ".")) return false;
-    token = rst_token_next(&q, at->end);
-    if (token.type != TOKEN_WORD && token.type != TOKEN_NAME) return false;
-    table = named_table(at->c, at->text, at->end, &name);
-    if (table == NULL || (bytes && !compares_as_bytes(table, &token))) return false;
-    out->start = name.text;
-    out->stop = token.text + token.size;
-    out->variable = out->called = false;
-    *p = q;
-    return true;
+    if (node->kind != SYNTAX_NAME) return false;
+    name = rst_syntax_name(node, &qualifier);
+    if (qualifier.type == TOKEN_END) return false;
+    table = named_table(c, tree, &qualifier);
+    return table != NULL && (!bytes || compares_as_bytes(table, &name));
 }
 
-bool rst_read_operand(const char **p, const char *end, rst_operand *out) {
-    operand_place nowhere = {NULL, NULL, NULL};
-    return read_operand(&nowhere, p, end, out, 0);
-}
-
-bool rst_read_side(rst_connection *c, const char *text, const char *end, const char **p, rst_operand *out) {
-    operand_place at = {c, text, end};
-    return read_operand(&at, p, end, out, 0) || read_column(&at, p, true, out);
-}
-
-int rst_read_list(const char **p, const char *end, rst_operand *out, int room) {
-    const char *q = *p;
-    rst_token token = rst_token_next(&q, end);
-    int count = 0;
-    if (!rst_token_mark(&token, "(")) return 0;
-    do {
-        const char *behind = q;
-        if (count == room) return 0;
-        token = rst_token_next(&behind, end);
-        if (rst_token_is(&token, "NULL")) {
-            out[count] = (rst_operand){token.text, token.text + token.size, false, false};
-            q = behind;
-        } else if (!rst_read_operand(&q, end, &out[count])) {
-            return 0;
+/* c: null where columns are to be none. */
+static bool is_operand(rst_connection *c, const rst_syntax_tree *tree, const rst_syntax *node, bool *called) {
+    static const char *const operators[] = {"||", "+", "-", "*", "/", "%", NULL};
+    const char *p = node->start;
+    rst_token token = rst_token_next(&p, node->end);
+    switch (node->kind) {
+    case SYNTAX_LITERAL: return token.type != TOKEN_WORD; /* NULL, CURRENT_TIME */
+    case SYNTAX_VARIABLE: return true;
+    case SYNTAX_SIGN: return !rst_token_mark(&token, "~") && rst_token_next(&p, node->end).type == TOKEN_NUMBER;
+    case SYNTAX_PARENTHESES: return is_operand(c, tree, node->first, called);
+    case SYNTAX_BINARY:
+        token = rst_syntax_operator(node);
+        return is_among(operators, &token) && is_operand(c, tree, node->first, called) &&
+               is_operand(c, tree, node->last, called);
+    case SYNTAX_CALL:
+        if (!is_among(calls, &token)) return false;
+        for (const rst_syntax *argument = node->first->next; argument != NULL; argument = argument->next) {
+            /* A call has no collation, whatever its arguments have. */
+            if (!is_operand(c, tree, argument, called) && (c == NULL || !is_column(c, tree, argument, false)))
+                return false;
         }
-        count++;
-        token = rst_token_next(&q, end);
-    } while (rst_token_mark(&token, ","));
-    if (!rst_token_mark(&token, ")")) return 0;
-    *p = q;
-    return count;
+        return *called = true;
+    default: return false;
+    }
+}
+
+bool rst_is_operand(const rst_syntax *node, bool *called) {
+    return is_operand(NULL, NULL, node, called);
+}
+
+bool rst_is_side(rst_connection *c, const rst_syntax_tree *tree, const rst_syntax *node, bool *called) {
+    return is_operand(c, tree, node, called) || is_column(c, tree, node, true);
 }

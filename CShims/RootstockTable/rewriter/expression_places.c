@@ -5,18 +5,18 @@
 #include "rewriter/rewriter.h"
 #include "rewriter/hints.h"
 
-bool rst_place_row(const rst_where *where, const rst_indexed *e, const rst_place *at, const rst_token *qualifier,
-                   rst_hint_row *out) {
+static bool read_scope(rst_connection *c, const rst_syntax_tree *tree, const rst_syntax *select, rst_scope *out) {
+    const rst_syntax *target = rst_syntax_child(select, SYNTAX_TARGET), *from = rst_syntax_child(select, SYNTAX_FROM);
+    return (target != NULL || from != NULL) && rst_scope_of(c, tree, target, from, out) && !out->nested;
+}
+
+bool rst_place_row(rst_connection *c, const rst_syntax_tree *tree, const rst_indexed *e, const rst_place *at,
+                   const rst_token *qualifier, rst_hint_row *out) {
+    const rst_scope_item *item;
     rst_scope scope;
-    const rst_scope_item *item = NULL;
     out->qualifier = *qualifier;
     out->column = -1;
-    if ((at->from == NULL && at->target == NULL) ||
-        !rst_scope_read(where->c, where->text, where->end, at->target, at->from, &scope)) {
-        if (where->merged || at->on != NULL) return false;
-        if (qualifier->type == TOKEN_END) rst_only_alias(where->text, where->end, e->table, &out->qualifier);
-        return true;
-    }
+    if (!read_scope(c, tree, at->select, &scope)) return false;
     if (qualifier->type != TOKEN_END) {
         item = rst_scope_named(&scope, qualifier);
         if (item == NULL || (item->table != NULL && item->table != e->table)) return false;
@@ -27,34 +27,33 @@ bool rst_place_row(const rst_where *where, const rst_indexed *e, const rst_place
         if (item == NULL) return false;
         if (item->table != NULL) out->qualifier = item->name;
     }
-    if (at->on != NULL) {
-        const rst_scope_item *right = NULL;
+    if (at->item != NULL) {
+        const rst_syntax *join = NULL;
         for (int i = 0; i < scope.count; i++) {
-            if (scope.items[i].start < at->on) right = &scope.items[i];
+            if (scope.items[i].node == at->item && scope.items[i].left) join = scope.items[i].join;
         }
-        if (item != right || item->table == NULL) return false;
+        if (join != NULL && (item->node != at->item || item->table == NULL)) return false;
     }
     if (item->table == NULL) out->column = rst_indexed_column(e);
     return item->table != NULL || out->column >= 0;
 }
 
-bool rst_place_column(const rst_where *where, const rst_place *at, const rst_table *table, const char *from) {
+bool rst_place_column(rst_connection *c, const rst_syntax_tree *tree, const rst_syntax *select, const rst_table *table,
+                      const rst_token *name) {
     rst_scope scope;
-    rst_token token = rst_token_next(&from, where->end);
-    if (at->from == NULL || !rst_scope_read(where->c, where->text, where->end, NULL, at->from, &scope)) return true;
-    if (scope.count != 1 || scope.items[0].table != table) return true;
+    if (!read_scope(c, tree, select, &scope) || scope.count != 1 || scope.items[0].table != table) return true;
     for (int i = 0; i < table->column_count; i++) {
-        if (rst_token_same_name(&token, table->columns[i].name)) return true;
+        if (rst_token_same_name(name, table->columns[i].name)) return true;
     }
-    return rst_token_is_rowid(&token);
+    return rst_token_is_rowid(name);
 }
 
-const char *rst_place_left(const rst_where *where, const rst_place *at, const char *on) {
+bool rst_place_alias(rst_connection *c, const rst_syntax_tree *tree, const rst_syntax *select, const rst_table *table,
+                     rst_token *alias) {
+    const rst_scope_item *item;
     rst_scope scope;
-    bool left = true;
-    if (at->from == NULL || !rst_scope_read(where->c, where->text, where->end, at->target, at->from, &scope)) return on;
-    for (int i = 0; i < scope.count; i++) {
-        if (scope.items[i].start < on) left = scope.items[i].left;
-    }
-    return left ? on : NULL;
+    if (!read_scope(c, tree, select, &scope)) return false;
+    item = rst_scope_table(&scope, table);
+    if (item != NULL) *alias = item->name;
+    return item != NULL;
 }

@@ -28,9 +28,8 @@ static bool is_column(const rst_syntax *e) {
 }
 
 static bool is_constant(const rst_syntax *e) {
-    const char *p = e->start;
-    rst_operand operand;
-    return rst_read_operand(&p, e->end, &operand) && !operand.called && p == e->end;
+    bool called = false;
+    return rst_is_operand(e, &called) && !called;
 }
 
 /* Whether the results are those of one row: no window, no subquery, no DISTINCT. */

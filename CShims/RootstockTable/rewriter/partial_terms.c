@@ -78,16 +78,15 @@ static bool has_exclusions(const rst_table *table) {
 typedef struct teller {
     rst_connection *c;
     const char *text, *end;
+    const rst_syntax_tree *tree;
     bool left; /* the statement has a LEFT JOIN */
     rst_edits edits;
 } teller;
 
 /* Tells the tables of a FROM. */
 static void tell_from(teller *t, const rst_syntax *from) {
-    const char *p = from->start;
     rst_scope scope;
-    (void)rst_token_next(&p, from->end); /* FROM */
-    if (!rst_scope_read(t->c, t->text, t->end, NULL, p, &scope)) return;
+    if (!rst_scope_of(t->c, t->tree, NULL, from, &scope) || scope.nested) return;
     for (int i = 0; i < scope.count; i++) {
         const rst_scope_item *item = &scope.items[i];
         if (item->table != NULL && item->behind != NULL && has_exclusions(item->table))
@@ -162,6 +161,7 @@ int rst_terms_add(rst_connection *c, const char *text, const char *end, char **o
         looked has = {0};
         look(tree.root, false, &has);
         t.left = has.left;
+        t.tree = &tree;
         if (!has.wanted || has.silent || (has.left && has.doubtful)) {
             /* nothing is to be said, or cannot be */
         } else if (tree.root->kind == SYNTAX_SELECT) {

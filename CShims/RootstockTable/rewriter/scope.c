@@ -18,7 +18,7 @@ bool rst_join_has(const rst_syntax *join, const char *word) {
 static void read_node(rst_connection *c, const rst_syntax_tree *tree, const rst_syntax *node, rst_scope_item *item) {
     const rst_syntax *alias = rst_syntax_child(node, SYNTAX_ALIAS);
     rst_token schema;
-    *item = (rst_scope_item){.node = node, .start = node->start, .name = {TOKEN_END, node->start, 0}};
+    *item = (rst_scope_item){.node = node, .name = {TOKEN_END, node->start, 0}};
     if (node->kind == SYNTAX_TABLE || node->kind == SYNTAX_TARGET) {
         const rst_syntax *object = node->first;
         const char *p = object->start;
@@ -53,4 +53,24 @@ bool rst_scope_of(rst_connection *c, const rst_syntax_tree *tree, const rst_synt
         out->count++;
     }
     return true;
+}
+
+const rst_scope_item *rst_scope_named(const rst_scope *scope, const rst_token *name) {
+    const rst_scope_item *found = NULL;
+    for (int i = 0; i < scope->count; i++) {
+        if (scope->items[i].name.type == TOKEN_END || !rst_token_alike(&scope->items[i].name, name)) continue;
+        if (found != NULL) return NULL;
+        found = &scope->items[i];
+    }
+    return found;
+}
+
+const rst_scope_item *rst_scope_table(const rst_scope *scope, const rst_table *table) {
+    const rst_scope_item *found = NULL;
+    for (int i = 0; i < scope->count; i++) {
+        if (scope->items[i].table != table) continue;
+        if (found != NULL) return NULL;
+        found = &scope->items[i];
+    }
+    return found;
 }

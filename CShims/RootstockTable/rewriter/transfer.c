@@ -38,11 +38,32 @@ static int refuse(const rst_table *table, const rst_statement_parts *parts, int 
     return SQLITE_ERROR;
 }
 
+/* The FROM of the INSERT's SELECT, if that is SELECT * alone, whose one item is *source: null: no table of the store. */
+static int read_source(rst_connection *c, const rst_statement_parts *parts, const char **star, const char **items,
+                       const rst_table **source) {
+    const rst_syntax *select = NULL, *core = NULL, *from = NULL;
+    rst_syntax_tree tree;
+    rst_scope scope;
+    int code = rst_syntax_parse(&tree, parts->whole.start, parts->whole.end);
+    *star = NULL;
+    if (code == SQLITE_OK) select = rst_syntax_child(tree.root, SYNTAX_SELECT);
+    if (select != NULL) core = select->first;
+    if (core != NULL && core->kind == SYNTAX_CORE && core->first->kind == SYNTAX_RESULT &&
+        core->first->first->kind == SYNTAX_STAR && core->first->end - core->first->start == 1)
+        from = core->first->next;
+    if (from != NULL && from->kind == SYNTAX_FROM && rst_scope_of(c, &tree, NULL, from, &scope) && scope.count == 1 &&
+        !scope.nested) {
+        *star = core->first->start;
+        *items = from->first->start;
+        *source = scope.items[0].table;
+    }
+    rst_syntax_free(&tree);
+    return code == SQLITE_ERROR ? SQLITE_OK : code;
+}
+
 int rst_transfer(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **source,
                  char **message) {
-    const char *p = parts->source_text.start, *end = parts->source_text.end, *star;
-    rst_token token, next;
-    rst_scope scope;
+    const char *end = parts->source_text.end, *star, *items;
     const rst_table *from;
     sqlite3_str *text;
     bool unknown, first = true;
@@ -50,17 +71,10 @@ int rst_transfer(rst_connection *c, const rst_table *table, const rst_statement_
     int code;
     *source = NULL;
     if (!table->has_generated || parts->columns.start != NULL || parts->source != SOURCE_SELECT) return SQLITE_OK;
-    token = rst_token_next(&p, end);
-    next = rst_token_next(&p, end);
-    star = next.text;
-    if (!rst_token_is(&token, "SELECT") || !rst_token_mark(&next, "*")) return SQLITE_OK;
-    token = rst_token_next(&p, end);
-    if (!rst_token_is(&token, "FROM") || !rst_scope_read(c, parts->whole.start, end, NULL, p, &scope) ||
-        scope.count != 1)
-        return SQLITE_OK;
-    if (scope.items[0].table == NULL)
-        return rst_transfer_in(c, table, parts, star, p, has_insert_triggers(c, table), source, message);
-    from = scope.items[0].table;
+    code = read_source(c, parts, &star, &items, &from);
+    if (code != SQLITE_OK || star == NULL) return code;
+    if (from == NULL)
+        return rst_transfer_in(c, table, parts, star, items, has_insert_triggers(c, table), source, message);
     if (from->column_count == rst_taken_by(table)) return SQLITE_OK; /* as many as it takes: no matter of ours */
     if (has_insert_triggers(c, table) || (table->foreign_key_count > 0 && rst_foreign_enabled(c)))
         return refuse(table, parts, from->column_count, message);
