@@ -50,9 +50,4 @@ int rst_known_from(const rst_table *table, sqlite3_index_info *info, bool truste
 /* Whether <>, IS NOT or IS NOT NULL stands in it. */
 bool rst_partial_predicate_excludes(const struct rst_partial_predicate *predicate);
 
-/* partial_terms.c: adds to [text, end), a statement as it runs on the connection, that such terms can be trusted of its
-** tables that have indexes with such a WHERE. *out from sqlite3_malloc, or null where nothing is to be added. SQLITE_OK
-** or SQLITE_NOMEM. */
-int rst_terms_add(rst_connection *c, const char *text, const char *end, char **out);
-
 #endif

@@ -316,9 +316,8 @@ static int rewrite_here(rst_connection *c, const char *sql, int bytes, char **re
         return *rewritten == NULL ? SQLITE_NOMEM : SQLITE_OK;
     }
     if (rst_token_is(&token, "SELECT") || rst_token_is(&token, "VALUES")) {
-        code = rst_hints_add(c, sql, stop, rst_transform_names(c, sql, stop, rewritten, message), rewritten);
+        code = rst_transform_query(c, sql, stop, rewritten);
         if (code == SQLITE_OK) code = check_partial_hint(c, sql, stop, *rewritten, message);
-        if (code == SQLITE_OK && *rewritten == NULL) code = rst_offset_add(c, sql, stop, rewritten);
         token = rst_token_next(&p, last);
         /* SELECT count(*) FROM t becomes another one when a temp table stops to hide t. */
         if (code == SQLITE_OK && *rewritten == NULL && stop == end && !rst_token_is(&token, "COUNT"))

@@ -465,9 +465,9 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
     }
     if (result == SQLITE_OK) result = rst_sequences_find(c, table, normal, code);
     if (result == SQLITE_OK) result = compile_inner(c, table, &parts, code, message);
-    if (result == SQLITE_OK && code->inner != NULL) result = rst_expressions_add_to(c, &code->inner);
+    if (result == SQLITE_OK && code->inner != NULL) result = rst_tell(c, rst_expressions_tell, &code->inner);
     if (result == SQLITE_OK && parts.kind != KIND_INSERT && code->inner != NULL)
-        result = rst_among_add_to(c, &code->inner);
+        result = rst_tell(c, rst_among_tell, &code->inner);
     if (result == SQLITE_OK && parts.kind != KIND_INSERT && code->inner != NULL) {
         bool gathered = parts.kind == KIND_DELETE || parts.returning.start != NULL ||
                         parts.conflict == SQLITE_REPLACE || table->triggers != NULL || table->foreign_key_count > 0 ||

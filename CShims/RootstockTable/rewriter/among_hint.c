@@ -78,27 +78,16 @@ static bool has_list(const char *p, const char *end) {
     }
 }
 
-int rst_among_add_to(rst_connection *c, char **text) {
-    const char *end = *text + strlen(*text);
+int rst_among_tell(rst_connection *c, rst_draft *draft) {
+    const rst_syntax_tree *tree = has_list(draft->text, draft->end) ? rst_draft_tree(draft) : NULL;
     rst_edits edits = {0};
-    rst_syntax_tree tree;
     char *made = NULL;
-    int code;
-    if (!has_list(*text, end)) return SQLITE_OK;
-    code = rst_syntax_parse(&tree, *text, end);
-    if (code == SQLITE_OK && tell(tree.root, &edits)) code = rst_edits_apply(&edits, *text, end, &made);
+    int code = SQLITE_OK;
+    if (tree == NULL) return draft->parsed == SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
+    if (tell(tree->root, &edits)) code = rst_edits_apply(&edits, draft->text, draft->end, &made);
     rst_edits_free(&edits);
-    rst_syntax_free(&tree);
-    if (code == SQLITE_ERROR) return SQLITE_OK; /* no tree, and nothing to tell */
     if (made != NULL) code = rst_hint_register(c, ROOTSTOCK_AMONG_NAME);
-    if (code != SQLITE_OK) {
-        sqlite3_free(made);
-        return code;
-    }
-    if (made != NULL) rst_keep_if_it_compiles(c, &made);
-    if (made != NULL) {
-        sqlite3_free(*text);
-        *text = made;
-    }
-    return SQLITE_OK;
+    if (made != NULL && code == SQLITE_OK) rst_keep_if_it_compiles(c, &made);
+    rst_draft_take(draft, made);
+    return code;
 }

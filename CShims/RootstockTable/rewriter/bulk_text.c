@@ -247,7 +247,7 @@ int rst_bulk_text(rst_connection *c, rst_table *table, const rst_statement_parts
             sqlite3_free(*out);
             *out = NULL;
         }
-        if (code == SQLITE_OK && *out != NULL) code = rst_among_add_to(c, out);
+        if (code == SQLITE_OK && *out != NULL) code = rst_tell(c, rst_among_tell, out);
     }
     sqlite3_free(whole);
     sqlite3_free(named);

@@ -13,7 +13,7 @@
 typedef struct adding {
     rst_connection *c;
     const char *text, *end;
-    rst_syntax_tree tree;
+    const rst_syntax_tree *tree;
     const rst_indexed *expressions;
     int count;
     rst_edits edits;
@@ -110,14 +110,14 @@ static bool read_comparison(adding *a, const rst_syntax *node, bool turned, comp
     case SYNTAX_COMPARE:
         out->kind = kind_of(&word, turned);
         out->first = side;
-        if (out->kind < 0 || !rst_is_side(a->c, &a->tree, side, &called)) return false;
+        if (out->kind < 0 || !rst_is_side(a->c, a->tree, side, &called)) return false;
         break;
     case SYNTAX_BETWEEN:
         out->kind = 2;
         out->first = side;
         out->second = side->next;
-        if (turned || !rst_token_is(&word, "BETWEEN") || !rst_is_side(a->c, &a->tree, out->first, &called) ||
-            !rst_is_side(a->c, &a->tree, out->second, &called))
+        if (turned || !rst_token_is(&word, "BETWEEN") || !rst_is_side(a->c, a->tree, out->first, &called) ||
+            !rst_is_side(a->c, a->tree, out->second, &called))
             return false;
         break;
     default: /* IN */
@@ -163,7 +163,7 @@ static void write_comparison(adding *a, const rst_place *at, const rst_syntax *n
         if (!(first && read_comparison(a, node, false, &found)) &&
             !(rst_indexed_is(e, rst_syntax_unwrap(node->last), &qualifier) && read_comparison(a, node, true, &found)))
             continue;
-        if (!rst_place_row(a->c, &a->tree, e, at, &qualifier, &row) || (views && row.column < 0)) continue;
+        if (!rst_place_row(a->c, a->tree, e, at, &qualifier, &row) || (views && row.column < 0)) continue;
         if (out == NULL) out = sqlite3_str_new(NULL);
         append_comparison(a, e, &row, &found, out);
         views = row.column >= 0;
@@ -201,9 +201,9 @@ static void write_term(adding *a, const rst_syntax *select, bool ordered, const 
         bool names = ordered;
         if (!ordered && term->kind == SYNTAX_NAME) {
             first = rst_syntax_name(term, &qualifier);
-            names = !rst_place_column(a->c, &a->tree, select, e->table, &first);
+            names = !rst_place_column(a->c, a->tree, select, e->table, &first);
         }
-        if (!rst_order_term(a->c, &a->tree, e, select, term, names, &alias) ||
+        if (!rst_order_term(a->c, a->tree, e, select, term, names, &alias) ||
             !rst_expression_column_name(e->table, rst_indexed_part(e), name, (int)sizeof name))
             continue;
         rst_edits_add(&a->edits, term->start, term->end,
@@ -323,7 +323,7 @@ static int add_to_copy(adding *a, bool orders, char **out) {
     a->orders = orders;
     a->refused = false;
     a->added = a->ordered = 0;
-    write_all(a, a->tree.root, a->tree.root);
+    write_all(a, a->tree->root, a->tree->root);
     if (!a->refused && a->code == SQLITE_OK) return rst_edits_apply(&a->edits, a->text, a->end, out);
     rst_edits_free(&a->edits);
     return a->code;
@@ -357,7 +357,7 @@ static int gather(rst_connection *c, const char *text, const char *end, rst_inde
 static int add_hints(adding *a, char **out) {
     char *without, *plain;
     int code;
-    look(a, a->tree.root);
+    look(a, a->tree->root);
     /* Beside min() and max() a group's other columns are those of another row than its first; and windows have orders of
     ** their own. */
     code = add_to_copy(a, !a->merged && !a->windows && !(a->groups && a->extremes), out);
@@ -386,25 +386,15 @@ static int add_hints(adding *a, char **out) {
     return SQLITE_OK;
 }
 
-int rst_expressions_add(rst_connection *c, const char *text, const char *end, char **out) {
+int rst_expressions_tell(rst_connection *c, rst_draft *draft) {
     rst_indexed found[32];
-    adding a = {.c = c, .text = text, .end = end, .expressions = found};
+    adding a = {.c = c, .text = draft->text, .end = draft->end, .expressions = found};
+    char *made = NULL;
     int code;
-    *out = NULL;
-    if (!rewriter_of(c)->has_expressions) return SQLITE_OK;
-    a.count = gather(c, text, end, found, (int)(sizeof found / sizeof found[0]));
-    if (a.count == 0) return SQLITE_OK;
-    code = rst_syntax_parse(&a.tree, text, end);
-    if (code == SQLITE_OK) code = add_hints(&a, out);
-    rst_syntax_free(&a.tree);
-    return code == SQLITE_ERROR ? SQLITE_OK : code; /* no tree, and nothing is told */
-}
-
-int rst_expressions_add_to(rst_connection *c, char **text) {
-    char *more = NULL;
-    int code = rst_expressions_add(c, *text, *text + strlen(*text), &more);
-    if (more == NULL) return code;
-    sqlite3_free(*text);
-    *text = more;
-    return SQLITE_OK;
+    a.count = gather(c, draft->text, draft->end, found, (int)(sizeof found / sizeof found[0]));
+    a.tree = a.count == 0 ? NULL : rst_draft_tree(draft);
+    if (a.tree == NULL) return draft->parsed == SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
+    code = add_hints(&a, &made);
+    rst_draft_take(draft, made);
+    return code;
 }

@@ -4,18 +4,21 @@
 #ifndef ROOTSTOCK_EXPRESSIONS_H
 #define ROOTSTOCK_EXPRESSIONS_H
 
+#include "rewriter/draft.h"
 #include "rewriter/rewriter.h"
 
-/* Adds to [text, end), a statement as it runs on the connection, what tells xBestIndex of compared expressions that are
-** indexed. *out from sqlite3_malloc, or null where there is nothing to add. SQLITE_OK or SQLITE_NOMEM. */
-int rst_expressions_add(rst_connection *c, const char *text, const char *end, char **out);
-/* The same for a text from sqlite3_malloc, which is replaced. */
-int rst_expressions_add_to(rst_connection *c, char **text);
+/* Adds to a statement as it runs on the connection what tells xBestIndex of compared expressions that are indexed.
+** SQLITE_OK or SQLITE_NOMEM. */
+int rst_expressions_tell(rst_connection *c, rst_draft *draft);
+/* partial_terms.c: the same of terms that partial indexes want. */
+int rst_terms_tell(rst_connection *c, rst_draft *draft);
 /* What became of the statement [sql, end), with what tells of indexed expressions and of partial indexes. code: of what
 ** came before. */
 int rst_hints_add(rst_connection *c, const char *sql, const char *end, int code, char **out);
-/* among_hint.c: lists of texts in the WHERE of the statement, which is replaced. */
-int rst_among_add_to(rst_connection *c, char **text);
+/* among_hint.c: lists of texts in the WHERE of the statement. */
+int rst_among_tell(rst_connection *c, rst_draft *draft);
+/* Has one of these tell of a text from sqlite3_malloc, which is replaced. */
+int rst_tell(rst_connection *c, int (*tell)(rst_connection *, rst_draft *), char **text);
 /* Its function, and the number under which xBestIndex is shown it: behind those of expressions. */
 #define ROOTSTOCK_AMONG_NAME "rootstock_among"
 enum { ROOTSTOCK_AMONG = 255 };

@@ -111,31 +111,24 @@ static bool has_word(const char *p, const char *end) {
     return false;
 }
 
-int rst_offset_add(rst_connection *c, const char *text, const char *end, char **out) {
+int rst_offset_tell(rst_connection *c, rst_draft *draft) {
+    const rst_syntax_tree *tree = has_word(draft->text, draft->end) ? rst_draft_tree(draft) : NULL;
     const rst_syntax *core, *order, *limit, *name = NULL;
-    rst_syntax_tree tree;
-    int code;
-    *out = NULL;
-    if (!has_word(text, end)) return SQLITE_OK;
-    code = rst_syntax_parse(&tree, text, end);
-    if (code == SQLITE_OK && tree.root->kind == SYNTAX_SELECT) {
-        core = tree.root->first;
-        order = core->next != NULL && core->next->kind == SYNTAX_ORDER ? core->next : NULL;
-        limit = order != NULL ? order->next : core->next;
-        if (core->kind == SYNTAX_CORE && limit != NULL && limit->kind == SYNTAX_LIMIT && has_offset(limit) &&
-            (order == NULL || is_of_names(order)))
-            name = table_of(core);
-        if (name != NULL) {
-            const char *p = name->start;
-            rst_token schema, table = rst_token_object(&p, name->end, &schema);
-            if (rst_target(c, &schema, &table) != NULL) {
-                *out = sqlite3_mprintf("%.*s('%s')%.*s", (int)(name->end - text), text,
-                                       order != NULL ? ROOTSTOCK_OFFSET_HINT " ordered" : ROOTSTOCK_OFFSET_HINT,
-                                       (int)(end - name->end), name->end);
-                if (*out == NULL) code = SQLITE_NOMEM;
-            }
-        }
-    }
-    rst_syntax_free(&tree);
-    return code == SQLITE_ERROR ? SQLITE_OK : code; /* no tree, and nothing to tell */
+    rst_token schema, table;
+    rst_edits edits = {0};
+    const char *p;
+    if (tree == NULL) return draft->parsed == SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
+    core = tree->root->first;
+    if (tree->root->kind != SYNTAX_SELECT || core->kind != SYNTAX_CORE) return SQLITE_OK;
+    order = core->next != NULL && core->next->kind == SYNTAX_ORDER ? core->next : NULL;
+    limit = order != NULL ? order->next : core->next;
+    if (limit != NULL && limit->kind == SYNTAX_LIMIT && has_offset(limit) && (order == NULL || is_of_names(order)))
+        name = table_of(core);
+    if (name == NULL) return SQLITE_OK;
+    p = name->start;
+    table = rst_token_object(&p, name->end, &schema);
+    if (rst_target(c, &schema, &table) == NULL) return SQLITE_OK;
+    rst_edits_add(&edits, name->end, name->end,
+                  sqlite3_mprintf("('%s')", order != NULL ? ROOTSTOCK_OFFSET_HINT " ordered" : ROOTSTOCK_OFFSET_HINT));
+    return rst_draft_write(draft, &edits);
 }

@@ -150,41 +150,25 @@ static bool may_exclude(const char *p, const char *end) {
     }
 }
 
-int rst_terms_add(rst_connection *c, const char *text, const char *end, char **out) {
-    teller t = {.c = c, .text = text, .end = end};
-    rst_syntax_tree tree;
+int rst_terms_tell(rst_connection *c, rst_draft *draft) {
+    teller t = {.c = c, .text = draft->text, .end = draft->end};
+    looked has = {0};
+    char *made;
     int code;
-    *out = NULL;
-    if (!may_exclude(text, end)) return SQLITE_OK;
-    code = rst_syntax_parse(&tree, text, end);
-    if (code == SQLITE_OK) {
-        looked has = {0};
-        look(tree.root, false, &has);
-        t.left = has.left;
-        t.tree = &tree;
-        if (!has.wanted || has.silent || (has.left && has.doubtful)) {
-            /* nothing is to be said, or cannot be */
-        } else if (tree.root->kind == SYNTAX_SELECT) {
-            tell(&t, tree.root, 0);
-        } else if (tree.root->kind != SYNTAX_INSERT && !has.left) {
-            tell_target(&t, tree.root);
-        }
+    if (!may_exclude(draft->text, draft->end)) return SQLITE_OK;
+    t.tree = rst_draft_tree(draft);
+    if (t.tree == NULL) return draft->parsed == SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
+    look(t.tree->root, false, &has);
+    t.left = has.left;
+    if (!has.wanted || has.silent || (has.left && has.doubtful)) {
+        /* nothing is to be said, or cannot be */
+    } else if (t.tree->root->kind == SYNTAX_SELECT) {
+        tell(&t, t.tree->root, 0);
+    } else if (t.tree->root->kind != SYNTAX_INSERT && !has.left) {
+        tell_target(&t, t.tree->root);
     }
-    rst_syntax_free(&tree);
-    if (code == SQLITE_ERROR) return SQLITE_OK; /* no tree, and nothing is told */
-    if (code == SQLITE_OK) code = rst_edits_apply(&t.edits, text, end, out);
-    if (*out != NULL) rst_keep_if_it_compiles(c, out);
-    return code;
-}
-
-int rst_hints_add(rst_connection *c, const char *sql, const char *end, int code, char **out) {
-    char *more = NULL;
-    if (code == SQLITE_OK && rewriter_of(c)->has_expressions)
-        code = *out != NULL ? rst_expressions_add_to(c, out) : rst_expressions_add(c, sql, end, out);
-    if (code != SQLITE_OK || !rewriter_of(c)->has_exclusions) return code;
-    code = *out != NULL ? rst_terms_add(c, *out, *out + strlen(*out), &more) : rst_terms_add(c, sql, end, &more);
-    if (more == NULL) return code;
-    sqlite3_free(*out);
-    *out = more;
+    code = rst_edits_apply(&t.edits, t.text, t.end, &made);
+    if (made != NULL) rst_keep_if_it_compiles(c, &made);
+    rst_draft_take(draft, made);
     return code;
 }

@@ -26,6 +26,7 @@ void rst_write_result(rst_rewriting *w, const rst_syntax *result, int edits) {
 /* ---- rowids ---- */
 
 static bool is_rowid(const rst_syntax *node, rst_token *name, rst_token *qualifier) {
+    node = rst_syntax_unwrap(node);
     if (node->kind != SYNTAX_NAME) return false;
     *name = rst_syntax_name(node, qualifier);
     return name->type != TOKEN_STRING && rst_token_is_rowid(name);

@@ -109,7 +109,9 @@ static const char *other_name(rst_rewriting *w, const rst_token *name, bool dott
         return pragma_selects[i].select;
     }
     for (size_t i = 0; i < sizeof pragma_functions / sizeof pragma_functions[0] && (called || !dotted); i++) {
-        if (rst_token_same_name(name, pragma_functions[i].name)) return pragma_functions[i].other;
+        if (!rst_token_same_name(name, pragma_functions[i].name)) continue;
+        *alias = pragma_functions[i].name;
+        return pragma_functions[i].other;
     }
     return NULL;
 }
@@ -134,8 +136,9 @@ void rst_write_table(rst_rewriting *w, const rst_syntax *node, const rst_syntax 
     if (dotted && !rst_token_same_name(&schema, "main")) return;
     other = other_name(w, &name, dotted, called, &alias);
     if (other == NULL) return;
-    if (bare && alias != NULL)
-        rst_edits_add(&w->edits, object->start, object->end, sqlite3_mprintf("%s AS %s", other, alias));
-    else
-        replace(w, object->start, object->end, other);
+    replace(w, object->start, object->end, other);
+    if (bare) {
+        const char *behind = called ? rst_syntax_child(node, SYNTAX_VECTOR)->end : object->end;
+        rst_edits_add(&w->edits, behind, behind, sqlite3_mprintf(" AS %s", alias));
+    }
 }

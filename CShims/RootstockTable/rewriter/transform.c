@@ -5,8 +5,11 @@
 ** Invariants: text that needs none of this comes back as "no change", whatever it is, and so does what has no tree, which
 ** SQLite refuses. Edits at one place are collected from the inside out.
 */
+#include "rewriter/expressions.h"
 #include "rewriter/rewriting.h"
 #include "rewriter/transform.h"
+
+#include <string.h>
 
 static void visit(rst_rewriting *w, const rst_syntax *node, const rst_syntax *join, bool filter, int depth);
 
@@ -77,21 +80,59 @@ static bool is_concerned(const char *text, const char *end) {
     return false;
 }
 
+int rst_transform(rst_connection *c, rst_draft *draft) {
+    rst_rewriting w = {.c = c, .text = draft->text, .end = draft->end};
+    if (!is_concerned(draft->text, draft->end)) return SQLITE_OK;
+    w.tree = rst_draft_tree(draft);
+    if (w.tree == NULL) return draft->parsed == SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
+    visit(&w, w.tree->root, NULL, false, 0);
+    return rst_draft_write(draft, &w.edits);
+}
+
 int rst_transform_names(rst_connection *c, const char *text, const char *end, char **out, char **message) {
-    rst_rewriting w = {.c = c, .text = text, .end = end};
-    rst_syntax_tree tree;
+    rst_draft draft;
     int code;
-    *out = NULL;
-    if (!is_concerned(text, end)) return SQLITE_OK;
-    code = rst_syntax_parse(&tree, text, end);
-    if (code == SQLITE_OK) {
-        w.tree = &tree;
-        visit(&w, tree.root, NULL, false, 0);
-        code = rst_edits_apply(&w.edits, text, end, out);
-    }
-    rst_syntax_free(&tree);
-    if (code == SQLITE_NOMEM) rst_set_message(message, "out of memory");
-    return code == SQLITE_ERROR ? SQLITE_OK : code; /* no tree, and nothing to write */
+    rst_draft_begin(&draft, text, end);
+    code = rst_transform(c, &draft);
+    rst_draft_finish(&draft, out);
+    if (code != SQLITE_OK) rst_set_message(message, "out of memory");
+    return code;
+}
+
+static int hint(rst_connection *c, rst_draft *draft) {
+    int code = rewriter_of(c)->has_expressions ? rst_expressions_tell(c, draft) : SQLITE_OK;
+    return code == SQLITE_OK && rewriter_of(c)->has_exclusions ? rst_terms_tell(c, draft) : code;
+}
+
+int rst_transform_query(rst_connection *c, const char *text, const char *end, char **out) {
+    rst_draft draft;
+    int code;
+    rst_draft_begin(&draft, text, end);
+    code = rst_transform(c, &draft);
+    if (code == SQLITE_OK) code = hint(c, &draft);
+    if (code == SQLITE_OK && draft.made == NULL) code = rst_offset_tell(c, &draft);
+    rst_draft_finish(&draft, out);
+    return code;
+}
+
+int rst_hints_add(rst_connection *c, const char *sql, const char *end, int code, char **out) {
+    rst_draft draft;
+    if (code != SQLITE_OK || (!rewriter_of(c)->has_expressions && !rewriter_of(c)->has_exclusions)) return code;
+    rst_draft_begin(&draft, sql, end);
+    rst_draft_take(&draft, *out);
+    code = hint(c, &draft);
+    rst_draft_finish(&draft, out);
+    return code;
+}
+
+int rst_tell(rst_connection *c, int (*tell)(rst_connection *, rst_draft *), char **text) {
+    rst_draft draft;
+    int code;
+    rst_draft_begin(&draft, *text, *text + strlen(*text));
+    draft.made = *text;
+    code = tell(c, &draft);
+    rst_draft_finish(&draft, text);
+    return code;
 }
 
 char *rst_transform_clear(const rst_table *table) {

@@ -5,7 +5,7 @@
 #define ROOTSTOCK_TRANSFORM_H
 
 #include "rewriter/rewriter.h"
-#include "parser/parser.h"
+#include "rewriter/draft.h"
 
 /* PRAGMA database_list of a connection with a store. */
 #define ROOTSTOCK_DATABASES                                                                                            \
@@ -21,9 +21,8 @@
 
 /* rewrite_cache.c: the part of rst_rewrite_cache_has that queries go through. */
 bool rst_rewrite_cache_query(rst_connection *c, const char *sql, const char *end);
-/* offset_hint.c: tells the table of the query [text, end) that it may go by the rows of an OFFSET; *out null where
-** nothing is to be told. SQLITE_OK or SQLITE_NOMEM. */
-int rst_offset_add(rst_connection *c, const char *text, const char *end, char **out);
+/* offset_hint.c: tells the table of the query that it may go by the rows of an OFFSET. SQLITE_OK or SQLITE_NOMEM. */
+int rst_offset_tell(rst_connection *c, rst_draft *draft);
 /* row_values.c: whether IN may follow a closing parenthesis, behind which `behind` stands. */
 bool rst_row_value_in(const char *behind, const char *end);
 /* row_values_alike.c: whether the planner may have the SYNTAX_VECTOR `columns` IN (list). */
@@ -32,6 +31,9 @@ bool rst_row_value_alike(rst_connection *c, const rst_syntax_tree *tree, const r
 /* Names of the schema's own tables, pragma functions, index hints and row values sought in lists, in [text, end). *out:
 ** null where nothing changes. */
 int rst_transform_names(rst_connection *c, const char *text, const char *end, char **out, char **message);
+int rst_transform(rst_connection *c, rst_draft *draft);
+/* That of a query, and all that it has to tell xBestIndex. */
+int rst_transform_query(rst_connection *c, const char *text, const char *end, char **out);
 /* one_row.c: an UPDATE or DELETE of one row at most, with a term that says so in *out; null: it says nothing new.
 ** SQLITE_OK or SQLITE_NOMEM. The statement needed nothing else of the front door. */
 int rst_one_row_tell(rst_connection *c, const char *sql, const char *end, char **out);

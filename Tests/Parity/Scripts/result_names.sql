@@ -25,3 +25,6 @@ SELECT * FROM (SELECT x, EXISTS (SELECT 1 FROM placed WHERE (x, y) IN (SELECT 1,
 CREATE TABLE copied AS SELECT EXISTS (SELECT 1 FROM placed WHERE (x, y) IN (SELECT 1, 'a')) FROM placed;
 SELECT * FROM copied;
 UPDATE placed SET z = z + 1 RETURNING x, (SELECT count(*) FROM placed AS p WHERE (p.x, p.y) IN (SELECT 1, 'a'));
+-- A rowid in parentheses has its column's name all the same.
+SELECT (x), (rowid), ((placed.rowid)) FROM placed ORDER BY 1;
+SELECT (rowid) FROM placed UNION ALL SELECT 7 ORDER BY (rowid);

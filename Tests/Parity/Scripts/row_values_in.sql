@@ -66,3 +66,15 @@ SELECT n FROM three WHERE (p, q) IN (SELECT a, b FROM pairs) OR n = 'not' ORDER 
 SELECT n FROM three WHERE (p, q) IN (SELECT a, b FROM pairs) AND n <> 'text' ORDER BY n;
 SELECT n, a FROM three LEFT JOIN pairs ON (p, q) IN (SELECT a, b FROM pairs) AND a = p ORDER BY n, a;
 SELECT n FROM three WHERE CASE WHEN (p, q) IN (SELECT a, b FROM pairs) THEN 0 ELSE 1 END ORDER BY n;
+-- In parentheses, and of a subquery.
+CREATE TABLE wrapped(id INTEGER PRIMARY KEY, a TEXT, b INT);
+CREATE TABLE listed(x, y);
+CREATE INDEX wrapped_ab ON wrapped(a, b);
+INSERT INTO wrapped VALUES (1, '1', 1), (2, '2', 2), (3, 'x', 3), (4, '1', 1);
+INSERT INTO listed VALUES (1, 1), ('x', 3), (2.0, 2);
+SELECT id FROM wrapped WHERE ((a, b)) IN (SELECT x, y FROM listed) ORDER BY id;
+SELECT id FROM wrapped WHERE ((a, b)) IN (VALUES (1, 1), ('x', 3)) ORDER BY id;
+SELECT id FROM wrapped WHERE (SELECT a, b) IN (SELECT x, y FROM listed) ORDER BY id;
+SELECT a, b, count(*) FROM wrapped GROUP BY a, b HAVING (a, b) IN (SELECT x, y FROM listed) ORDER BY 1;
+UPDATE wrapped SET b = b + 10 WHERE ((a, b)) IN (SELECT x, y FROM listed);
+SELECT * FROM wrapped ORDER BY id;
