@@ -45,7 +45,7 @@ int rst_index_columns(const rst_table *table, const rst_object *object, int **co
 int rst_describe_expressions(rst_index *index, const char *sql);
 /* The table's foreign keys, from the schema database. */
 int rst_describe_foreign_keys(rst_table *table, char **message);
-/* ON CONFLICT of UNIQUE and PRIMARY KEY, DEFERRABLE of REFERENCES, CHECK: off the tokens of CREATE TABLE. */
+/* ON CONFLICT of UNIQUE and PRIMARY KEY, DEFERRABLE of REFERENCES, CHECK: off the text of CREATE TABLE. */
 int rst_describe_clauses(rst_table *table);
 
 /* defaults.c: what rows older than a column show, of every column with a DEFAULT. */

@@ -1,75 +1,55 @@
 /*
 ** schema_clauses.c - what SQLite's pragmas do not tell of a table: expressions, ON CONFLICT, DEFERRABLE, CHECK.
 **
-** It is read off the tokens of the text. Invariant: SQLite accepted the text, so nothing is judged here, and what is
-** not looked for is stepped over whole.
+** It is read off the syntax tree. Invariant: SQLite accepted the text, so nothing is judged here.
 */
 #include "catalog/catalog.h"
 #include "catalog/describe.h"
 #include "catalog/partial_predicate.h"
-#include "parser/tokens.h"
+#include "parser/edits.h"
+#include "parser/syntax_tree.h"
 
 #include <string.h>
 
-/* A partial index's WHERE without the schemas of its names: SQLite passes over them there, and nowhere else. */
-static char *without_schemas(const char *p, const char *end) {
-    sqlite3_str *text = sqlite3_str_new(NULL);
-    const char *copied = p;
-    for (;;) {
-        rst_token token = rst_token_next(&p, end), dot, table, column_dot;
-        const char *q = p;
-        if (token.type == TOKEN_END) break;
-        dot = rst_token_next(&q, end);
-        table = rst_token_next(&q, end);
-        column_dot = rst_token_next(&q, end);
-        if (rst_token_names(&token) && rst_token_mark(&dot, ".") && rst_token_names(&table) &&
-            rst_token_mark(&column_dot, ".")) {
-            sqlite3_str_append(text, copied, (int)(token.text - copied));
-            copied = table.text;
-            p = q;
+/* The names of a schema in a partial index's WHERE: SQLite passes over them there, and nowhere else. */
+static void leave_out_schemas(const rst_syntax *node, rst_edits *edits) {
+    if (node->kind == SYNTAX_NAME) {
+        const char *p = node->start;
+        rst_token table;
+        (void)rst_token_next(&p, node->end);
+        (void)rst_token_next(&p, node->end);
+        table = rst_token_next(&p, node->end);
+        if (p < node->end) rst_edits_add(edits, node->start, table.text, sqlite3_mprintf(""));
+    }
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next) leave_out_schemas(child, edits);
+}
+
+static int describe_index(rst_index *index, const rst_syntax *create) {
+    int part = 0, code = SQLITE_OK;
+    for (const rst_syntax *node = create->first; node != NULL && code == SQLITE_OK; node = node->next) {
+        const rst_syntax *e = node->first;
+        if (node->kind == SYNTAX_WHERE) {
+            rst_edits edits = {0};
+            leave_out_schemas(e, &edits);
+            code = rst_edits_apply(&edits, e->start, e->end, &index->where);
+            if (code == SQLITE_OK && index->where == NULL)
+                index->where = sqlite3_mprintf("%.*s", (int)(e->end - e->start), e->start);
+            if (index->where == NULL) code = SQLITE_NOMEM;
+        } else if (node->kind == SYNTAX_TERM && part++ < index->part_count && index->parts[part - 1].column == -2) {
+            index->parts[part - 1].expression = sqlite3_mprintf("%.*s", (int)(e->end - e->start), e->start);
+            if (index->parts[part - 1].expression == NULL) code = SQLITE_NOMEM;
         }
     }
-    sqlite3_str_append(text, copied, (int)(end - copied));
-    return sqlite3_str_finish(text);
+    return code;
 }
 
 int rst_describe_expressions(rst_index *index, const char *sql) {
-    const char *p = sql, *end = sql + strlen(sql);
-    rst_token token;
-    int part = 0;
-    do {
-        token = rst_token_next(&p, end);
-    } while (token.type != TOKEN_END && !rst_token_mark(&token, "("));
-    while (token.type != TOKEN_END && !rst_token_mark(&token, ")")) {
-        const char *start = p, *last = p;
-        rst_token before_last = {TOKEN_END, p, 0};
-        rst_token previous = {TOKEN_END, p, 0};
-        int depth = 0;
-        for (;;) {
-            token = rst_token_next(&p, end);
-            if (token.type == TOKEN_END) return SQLITE_CORRUPT;
-            if (depth == 0 && (rst_token_mark(&token, ",") || rst_token_mark(&token, ")"))) break;
-            if (rst_token_mark(&token, "(")) depth++;
-            if (rst_token_mark(&token, ")")) depth--;
-            before_last = previous;
-            previous = token;
-            last = token.text + token.size;
-        }
-        if (rst_token_is(&previous, "ASC") || rst_token_is(&previous, "DESC")) {
-            if (before_last.type != TOKEN_END) last = before_last.text + before_last.size;
-        }
-        if (part < index->part_count && index->parts[part].column == -2) {
-            index->parts[part].expression = sqlite3_mprintf("%.*s", (int)(last - start), start);
-            if (index->parts[part].expression == NULL) return SQLITE_NOMEM;
-        }
-        part++;
-    }
-    token = rst_token_next(&p, end);
-    if (rst_token_is(&token, "WHERE")) {
-        index->where = without_schemas(p, rst_token_last_end(p, end));
-        if (index->where == NULL) return SQLITE_NOMEM;
-    }
-    return SQLITE_OK;
+    rst_syntax_tree tree;
+    int code = rst_syntax_parse(&tree, sql, sql + strlen(sql));
+    if (code == SQLITE_OK && tree.root->kind != SYNTAX_CREATE_INDEX) code = SQLITE_ERROR;
+    if (code == SQLITE_OK) code = describe_index(index, tree.root);
+    rst_syntax_free(&tree);
+    return code == SQLITE_ERROR ? SQLITE_CORRUPT : code;
 }
 
 static rst_action action_of(const char *text) {
@@ -78,6 +58,13 @@ static rst_action action_of(const char *text) {
     if (sqlite3_stricmp(text, "SET DEFAULT") == 0) return ACTION_SET_DEFAULT;
     if (sqlite3_stricmp(text, "RESTRICT") == 0) return ACTION_RESTRICT;
     return ACTION_NONE;
+}
+
+static int named_column(const rst_table *table, const rst_token *name) {
+    for (int i = 0; i < table->column_count; i++) {
+        if (rst_token_same_name(name, table->columns[i].name)) return i;
+    }
+    return -1;
 }
 
 static int column_number(const rst_table *table, const char *name) {
@@ -129,14 +116,13 @@ int rst_describe_foreign_keys(rst_table *table, char **message) {
     return rst_schema_db_finished(s, code);
 }
 
-/* Name of a conflict algorithm behind ON CONFLICT, or 0. */
-static int read_conflict(const char **p, const char *end, bool *any) {
-    const char *q = *p;
-    rst_token on = rst_token_next(&q, end), conflict = rst_token_next(&q, end), word;
-    if (!rst_token_is(&on, "ON") || !rst_token_is(&conflict, "CONFLICT")) return CONFLICT_DEFAULT;
-    word = rst_token_next(&q, end);
-    *p = q;
-    *any = true;
+/* The conflict algorithm of a constraint, or 0. */
+static int conflict_of(rst_table *table, const rst_syntax *constraint) {
+    const rst_syntax *node = rst_syntax_child(constraint, SYNTAX_CONFLICT);
+    rst_token word, none;
+    if (node == NULL) return CONFLICT_DEFAULT;
+    word = rst_syntax_name(node->first, &none);
+    table->has_conflict_clauses = true;
     if (rst_token_is(&word, "ROLLBACK")) return SQLITE_ROLLBACK;
     if (rst_token_is(&word, "IGNORE")) return SQLITE_IGNORE;
     if (rst_token_is(&word, "FAIL")) return SQLITE_FAIL;
@@ -193,106 +179,81 @@ static int list_column(listed_column **columns, int *count, int column) {
     return SQLITE_OK;
 }
 
-/* The columns of a constraint's list; *p stands behind its parenthesis, and is moved behind the closing one. */
-static int read_list(const rst_table *table, const char **p, const char *end, listed_column **columns, int *count) {
-    int depth = 1, code = SQLITE_OK;
-    bool first = true;
-    while (depth > 0 && code == SQLITE_OK) {
-        rst_token token = rst_token_next(p, end);
-        if (token.type == TOKEN_END) break;
-        if (rst_token_mark(&token, "(")) depth++;
-        if (rst_token_mark(&token, ")")) depth--;
-        if (first && depth == 1 && rst_token_names(&token)) {
-            char *name = rst_token_name(&token);
-            code = name == NULL ? SQLITE_NOMEM : list_column(columns, count, column_number(table, name));
-            sqlite3_free(name);
-        } else if (depth == 1 && *count > 0 && rst_token_is(&token, "COLLATE")) {
-            (*columns)[*count - 1].collation = rst_token_next(p, end);
+/* PRIMARY KEY or UNIQUE: of that column, or of the columns in its list. */
+static int describe_key(rst_table *table, const rst_syntax *key, int column) {
+    const char *p = key->start;
+    rst_token word = rst_token_next(&p, key->end);
+    listed_column *columns = NULL;
+    int count = 0, code = column >= 0 ? list_column(&columns, &count, column) : SQLITE_OK;
+    for (const rst_syntax *term = key->first; term != NULL && code == SQLITE_OK; term = term->next) {
+        const rst_syntax *node = term->first;
+        rst_token name, collation = {TOKEN_END, term->start, 0};
+        if (term->kind != SYNTAX_TERM) continue;
+        for (node = rst_syntax_unwrap(node); node->kind == SYNTAX_COLLATE; node = rst_syntax_unwrap(node->first)) {
+            if (collation.type == TOKEN_END) collation = rst_syntax_name(node->last, &name);
         }
-        first = rst_token_mark(&token, ",");
+        p = node->start;
+        name = rst_token_next(&p, node->end);
+        code = list_column(&columns, &count, named_column(table, &name));
+        if (code == SQLITE_OK) columns[count - 1].collation = collation;
+    }
+    if (code == SQLITE_OK) set_conflict(table, columns, count, rst_token_is(&word, "PRIMARY"), conflict_of(table, key));
+    sqlite3_free(columns);
+    return code;
+}
+
+/* A constraint of the column, or of the table (-1). references: how many stand before it. */
+static int describe_constraint(rst_table *table, const rst_syntax *node, int column, int *references) {
+    const char *p = node->start;
+    rst_token word = rst_token_next(&p, node->end);
+    int conflict;
+    switch (node->kind) {
+    case SYNTAX_CHECK: table->needs_mirror = table->has_check = true; break;
+    case SYNTAX_KEY: return describe_key(table, node, column);
+    case SYNTAX_FOREIGN:
+    case SYNTAX_REFERENCES: ++*references; break;
+    case SYNTAX_NULL:
+        conflict = rst_token_is(&word, "NOT") ? conflict_of(table, node) : CONFLICT_DEFAULT;
+        if (conflict == CONFLICT_DEFAULT) break;
+        table->needs_mirror = true;
+        if (column >= 0) table->columns[column].not_null_conflict = conflict;
+        break;
+    case SYNTAX_DEFERRABLE: {
+        rst_token initially = rst_token_next(&p, node->end), deferred = rst_token_next(&p, node->end);
+        /* foreign_key_list numbers them from the last to the first */
+        int number = table->foreign_key_count - *references;
+        if (rst_token_is(&word, "DEFERRABLE") && rst_token_is(&initially, "INITIALLY") &&
+            rst_token_is(&deferred, "DEFERRED") && number >= 0 && number < table->foreign_key_count)
+            table->foreign_keys[number].deferred = true;
+        break;
+    }
+    default: break;
+    }
+    return SQLITE_OK;
+}
+
+static int describe_clauses(rst_table *table, const rst_syntax *create) {
+    int references = 0, code = SQLITE_OK;
+    for (const rst_syntax *node = create->first; node != NULL && code == SQLITE_OK; node = node->next) {
+        if (node->kind == SYNTAX_COLUMN) {
+            rst_token none, name = rst_syntax_name(node->first, &none);
+            const int column = named_column(table, &name);
+            for (const rst_syntax *part = node->first; part != NULL && code == SQLITE_OK; part = part->next)
+                code = describe_constraint(table, part, column, &references);
+        } else {
+            code = describe_constraint(table, node, -1, &references);
+        }
     }
     return code;
 }
 
 int rst_describe_clauses(rst_table *table) {
-    const char *p = table->sql, *end = p + strlen(p);
-    rst_token token;
-    int column = -1, references = 0, deferred_of = -1;
-    bool item_start = true, negated = false;
-    do {
-        token = rst_token_next(&p, end);
-    } while (token.type != TOKEN_END && !rst_token_mark(&token, "("));
-    for (;;) {
-        token = rst_token_next(&p, end);
-        if (token.type == TOKEN_END || rst_token_mark(&token, ")")) break;
-        if (rst_token_mark(&token, ",")) {
-            item_start = true;
-            deferred_of = -1;
-            continue;
-        }
-        if (rst_token_mark(&token, "(")) {
-            if (!rst_token_skip_parentheses(&p, end)) break;
-            item_start = false;
-            continue;
-        }
-        if (item_start) {
-            item_start = false;
-            if (!(rst_token_is(&token, "CONSTRAINT") || rst_token_is(&token, "PRIMARY") ||
-                  rst_token_is(&token, "UNIQUE") || rst_token_is(&token, "CHECK") || rst_token_is(&token, "FOREIGN"))) {
-                char *name = rst_token_name(&token);
-                if (name == NULL) return SQLITE_NOMEM;
-                column = column_number(table, name);
-                sqlite3_free(name);
-                continue;
-            }
-        }
-        if (rst_token_is(&token, "CHECK")) table->needs_mirror = table->has_check = true;
-        if (rst_token_is(&token, "NOT")) negated = true;
-        if (rst_token_is(&token, "NULL") && negated) {
-            int conflict = read_conflict(&p, end, &table->has_conflict_clauses);
-            if (conflict != CONFLICT_DEFAULT) {
-                table->needs_mirror = true;
-                if (column >= 0) table->columns[column].not_null_conflict = conflict;
-            }
-        }
-        if (rst_token_is(&token, "CONSTRAINT")) (void)rst_token_next(&p, end);
-        if (rst_token_is(&token, "DEFERRABLE")) {
-            const char *q = p;
-            rst_token initially = rst_token_next(&q, end), deferred = rst_token_next(&q, end);
-            if (!negated && deferred_of >= 0 && rst_token_is(&initially, "INITIALLY") &&
-                rst_token_is(&deferred, "DEFERRED")) {
-                /* foreign_key_list numbers them from the last to the first */
-                int number = deferred_of;
-                if (number < table->foreign_key_count) {
-                    table->foreign_keys[table->foreign_key_count - 1 - number].deferred = true;
-                }
-            }
-        }
-        if (!rst_token_is(&token, "NOT")) negated = false;
-        if (rst_token_is(&token, "REFERENCES")) deferred_of = references++;
-        if (rst_token_is(&token, "UNIQUE") || rst_token_is(&token, "PRIMARY")) {
-            bool primary = rst_token_is(&token, "PRIMARY");
-            const char *q = p;
-            listed_column *columns = NULL;
-            int count = 0, code = SQLITE_OK;
-            token = rst_token_next(&q, end);
-            if (primary) {
-                if (!rst_token_is(&token, "KEY")) continue;
-                p = q;
-                token = rst_token_next(&q, end);
-            }
-            if (rst_token_mark(&token, "(")) {
-                p = q;
-                code = read_list(table, &p, end, &columns, &count);
-            } else {
-                code = list_column(&columns, &count, column);
-                if (rst_token_is(&token, "ASC") || rst_token_is(&token, "DESC")) p = q;
-            }
-            if (code == SQLITE_OK)
-                set_conflict(table, columns, count, primary, read_conflict(&p, end, &table->has_conflict_clauses));
-            sqlite3_free(columns);
-            if (code != SQLITE_OK) return code;
-        }
-    }
+    rst_syntax_tree tree;
+    int code = rst_syntax_parse(&tree, table->sql, table->sql + strlen(table->sql));
+    if (code == SQLITE_OK) code = describe_clauses(table, tree.root);
+    rst_syntax_free(&tree);
+    if (code != SQLITE_ERROR) return code;
+    /* Anything may stand there: the schema database judges each row. */
+    table->needs_mirror = table->has_check = table->has_conflict_clauses = true;
     return SQLITE_OK;
 }

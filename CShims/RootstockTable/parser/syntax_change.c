@@ -1,5 +1,5 @@
 /*
-** syntax_change.c - INSERT, UPDATE, DELETE and CREATE ... AS SELECT, and which statement it is.
+** syntax_change.c - INSERT, UPDATE and DELETE, and which statement it is.
 */
 #include "parser/syntax_part.h"
 
@@ -94,27 +94,7 @@ static void rest(rst_syntax_parser *p, rst_syntax *node) {
     rst_syntax_limit(p, node);
 }
 
-/* CREATE [TEMP] VIEW or TABLE; of a table's columns nothing is known. */
-static void create(rst_syntax_parser *p, rst_syntax *node) {
-    node->kind = SYNTAX_CREATE;
-    rst_syntax_advance(p);
-    if (!rst_syntax_take(p, "TEMP")) (void)rst_syntax_take(p, "TEMPORARY");
-    if (!rst_syntax_take(p, "VIEW")) rst_syntax_expect(p, "TABLE");
-    if (syntax_is(p, "IF")) {
-        rst_token next = rst_syntax_ahead(p);
-        if (rst_token_is(&next, "NOT")) {
-            rst_syntax_advance(p);
-            rst_syntax_advance(p);
-            rst_syntax_expect(p, "EXISTS");
-        }
-    }
-    rst_syntax_append(p, node, rst_syntax_object(p));
-    if (syntax_mark(p, '(')) rst_syntax_append(p, node, rst_syntax_columns(p));
-    rst_syntax_expect(p, "AS");
-    rst_syntax_append(p, node, rst_syntax_select(p));
-}
-
-static rst_syntax *statement(rst_syntax_parser *p) {
+rst_syntax *rst_syntax_statement(rst_syntax_parser *p) {
     rst_syntax *node = rst_syntax_open(p, SYNTAX_SELECT);
     if (syntax_is(p, "WITH")) rst_syntax_append(p, node, rst_syntax_with(p));
     if (syntax_is(p, "INSERT") || syntax_is(p, "REPLACE")) {
@@ -132,7 +112,7 @@ static rst_syntax *statement(rst_syntax_parser *p) {
         target(p, node);
         rest(p, node);
     } else if (syntax_is(p, "CREATE")) {
-        create(p, node);
+        rst_syntax_create(p, node);
     } else {
         rst_syntax_cores(p, node);
     }
@@ -153,7 +133,7 @@ int rst_syntax_parse(rst_syntax_tree *tree, const char *text, const char *end) {
     p.end = end;
     rst_syntax_advance(&p);
     if (rst_syntax_take(&p, "EXPLAIN") && rst_syntax_take(&p, "QUERY")) rst_syntax_expect(&p, "PLAN");
-    tree->root = statement(&p);
+    tree->root = rst_syntax_statement(&p);
     while (rst_syntax_take_mark(&p, ';')) {
     }
     if (p.token.type != TOKEN_END) rst_syntax_fail(&p);

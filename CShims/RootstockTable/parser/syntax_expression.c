@@ -70,13 +70,20 @@ static rst_syntax *choice(rst_syntax_parser *p) {
 }
 
 /* The words of a type, and its sizes in parentheses. There may be no word at all. */
-static rst_syntax *type(rst_syntax_parser *p) {
+bool rst_syntax_generated(const rst_syntax_parser *p) {
+    rst_token next;
+    if (!syntax_is(p, "GENERATED")) return false;
+    next = rst_syntax_ahead(p);
+    return rst_token_is(&next, "ALWAYS");
+}
+
+rst_syntax *rst_syntax_type(rst_syntax_parser *p) {
     rst_syntax *node = rst_syntax_open(p, SYNTAX_TYPE);
     if (!rst_syntax_names(p, true)) {
         node->end = node->start;
         return node;
     }
-    while (rst_syntax_names(p, true)) rst_syntax_advance(p);
+    while (rst_syntax_names(p, true) && !rst_syntax_generated(p)) rst_syntax_advance(p);
     if (rst_syntax_take_mark(p, '(')) {
         do {
             if (syntax_mark(p, '-') || syntax_mark(p, '+')) rst_syntax_advance(p);
@@ -94,7 +101,7 @@ static rst_syntax *cast(rst_syntax_parser *p) {
     rst_syntax_expect_mark(p, '(');
     rst_syntax_append(p, node, binding(p, BY_OR));
     rst_syntax_expect(p, "AS");
-    rst_syntax_append(p, node, type(p));
+    rst_syntax_append(p, node, rst_syntax_type(p));
     rst_syntax_expect_mark(p, ')');
     return rst_syntax_close(p, node);
 }
@@ -235,7 +242,7 @@ static rst_syntax *primary(rst_syntax_parser *p) {
     return &p->scrap;
 }
 
-static rst_syntax *operand(rst_syntax_parser *p) {
+rst_syntax *rst_syntax_operand(rst_syntax_parser *p) {
     rst_syntax *node;
     if (!rst_syntax_enter(p)) return &p->scrap;
     if (syntax_is(p, "NOT")) {
@@ -246,7 +253,7 @@ static rst_syntax *operand(rst_syntax_parser *p) {
     } else if (syntax_mark(p, '-') || syntax_mark(p, '+') || syntax_mark(p, '~')) {
         node = rst_syntax_open(p, SYNTAX_SIGN);
         rst_syntax_advance(p);
-        rst_syntax_append(p, node, operand(p));
+        rst_syntax_append(p, node, rst_syntax_operand(p));
         rst_syntax_close(p, node);
     } else {
         node = primary(p);
@@ -369,7 +376,7 @@ static rst_syntax *operation(rst_syntax_parser *p, rst_syntax *left, rst_syntax_
 static rst_syntax *binding(rst_syntax_parser *p, int least) {
     rst_syntax *left;
     if (!rst_syntax_enter(p)) return &p->scrap;
-    left = operand(p);
+    left = rst_syntax_operand(p);
     for (;;) {
         rst_syntax_kind kind;
         int binds = p->failed ? 0 : operator_at(p, &kind);

@@ -65,6 +65,18 @@ rst_syntax *rst_syntax_subquery(rst_syntax_parser *p, rst_syntax_kind kind);
 /* Whether the token begins a SELECT, for a parenthesis before it. */
 bool rst_syntax_selects(const rst_token *token);
 
+/* A primary with its signs, as behind DEFAULT. */
+rst_syntax *rst_syntax_operand(rst_syntax_parser *p);
+/* The words of a type, and its sizes. */
+rst_syntax *rst_syntax_type(rst_syntax_parser *p);
+/* Whether GENERATED ALWAYS stands at the token, which ends a type. */
+bool rst_syntax_generated(const rst_syntax_parser *p);
+
+/* ---- syntax_change.c, syntax_create.c ---- */
+rst_syntax *rst_syntax_statement(rst_syntax_parser *p);
+/* At CREATE, into the node. */
+void rst_syntax_create(rst_syntax_parser *p, rst_syntax *node);
+
 /* ---- syntax_select.c ---- */
 rst_syntax *rst_syntax_select(rst_syntax_parser *p);
 /* The same behind its WITH, into the node. */

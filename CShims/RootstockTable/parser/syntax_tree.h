@@ -1,6 +1,5 @@
 /*
-** syntax_tree.h - the syntax tree of a SELECT, INSERT, UPDATE or DELETE, and of a CREATE ... AS SELECT, by SQLite 3.40's
-** grammar. Pure text.
+** syntax_tree.h - the syntax tree of a SELECT, INSERT, UPDATE, DELETE or CREATE, by SQLite 3.40's grammar. Pure text.
 **
 ** A node knows its kind and its span of the source; its children stand in the order of the text, inside of it. What
 ** stands between them (words, commas, operators) is in no node: a reader that has to tell operators apart reads that
@@ -75,7 +74,23 @@ typedef enum rst_syntax_kind {
     SYNTAX_ASSIGNMENT, /* SYNTAX_NAME or SYNTAX_COLUMNS, expression */
     SYNTAX_UPSERT,     /* SYNTAX_TERM ... [SYNTAX_WHERE] [SYNTAX_SET [SYNTAX_WHERE]] */
     SYNTAX_RETURNING,  /* SYNTAX_RESULT ... */
-    SYNTAX_CREATE      /* of a view, or a table AS: SYNTAX_NAME [SYNTAX_COLUMNS] SYNTAX_SELECT */
+    /* Of schemas. A constraint on NULL and COLLATE are SYNTAX_NULL and SYNTAX_COLLATE without an operand. */
+    SYNTAX_CREATE_TABLE,   /* SYNTAX_NAME, SYNTAX_SELECT or SYNTAX_COLUMN ... and constraints */
+    SYNTAX_CREATE_VIEW,    /* SYNTAX_NAME [SYNTAX_COLUMNS] SYNTAX_SELECT */
+    SYNTAX_CREATE_INDEX,   /* SYNTAX_NAME, the table's, SYNTAX_TERM ... [SYNTAX_WHERE] */
+    SYNTAX_CREATE_TRIGGER, /* SYNTAX_NAME [SYNTAX_COLUMNS], the table's, [SYNTAX_WHEN] SYNTAX_BODY */
+    SYNTAX_COLUMN,         /* SYNTAX_NAME [SYNTAX_TYPE] constraints */
+    SYNTAX_CONSTRAINT,     /* CONSTRAINT and a name, before another one or not */
+    SYNTAX_KEY,            /* PRIMARY KEY or UNIQUE: SYNTAX_TERM ... if the table's, [SYNTAX_CONFLICT] */
+    SYNTAX_CHECK,          /* expression [SYNTAX_CONFLICT] */
+    SYNTAX_DEFAULT,        /* expression */
+    SYNTAX_GENERATED,      /* expression */
+    SYNTAX_FOREIGN,        /* SYNTAX_COLUMNS SYNTAX_REFERENCES */
+    SYNTAX_REFERENCES,     /* SYNTAX_NAME [SYNTAX_COLUMNS] */
+    SYNTAX_DEFERRABLE,     /* of the SYNTAX_REFERENCES or SYNTAX_FOREIGN before it */
+    SYNTAX_CONFLICT,       /* ON CONFLICT: SYNTAX_NAME */
+    SYNTAX_WHEN,           /* expression */
+    SYNTAX_BODY            /* BEGIN, statements, END */
 } rst_syntax_kind;
 
 typedef struct rst_syntax {

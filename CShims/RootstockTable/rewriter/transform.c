@@ -16,7 +16,7 @@ static void visit(rst_rewriting *w, const rst_syntax *node, const rst_syntax *jo
 static void visit_child(rst_rewriting *w, const rst_syntax *node, const rst_syntax *child, const rst_syntax *join,
                         bool filter, int depth) {
     const int edits = w->edits.count;
-    const bool own = node->kind == SYNTAX_INSERT || node->kind == SYNTAX_CREATE; /* no parentheses around it */
+    const bool own = node->kind == SYNTAX_INSERT || node->kind == SYNTAX_CREATE_TABLE || node->kind == SYNTAX_CREATE_VIEW; /* no parentheses around it */
     if (child->kind == SYNTAX_SELECT)
         filter = false;
     else if (child->kind == SYNTAX_WHERE || child->kind == SYNTAX_ON)

@@ -21,80 +21,45 @@ void rst_trigger_parsed_free(rst_trigger_parsed *parsed) {
     sqlite3_free(parsed->table);
 }
 
-bool rst_trigger_parse(const char *sql, rst_trigger_parsed *out) {
-    const char *p = sql, *end = sql + strlen(sql);
-    rst_token token = rst_token_next(&p, end), schema;
-    memset(out, 0, sizeof *out);
-    out->before = true;
-    while (token.type != TOKEN_END && !rst_token_is(&token, "TRIGGER")) {
-        if (rst_token_is(&token, "TEMP") || rst_token_is(&token, "TEMPORARY")) out->temporary = true;
-        token = rst_token_next(&p, end);
+static bool read_trigger(const rst_syntax *root, rst_trigger_parsed *out) {
+    const rst_syntax *name = root->first, *of = name->next->kind == SYNTAX_COLUMNS ? name->next : NULL,
+                     *when = rst_syntax_child(root, SYNTAX_WHEN), *table = of == NULL ? name->next : of->next;
+    const char *p = root->start, *body = root->last->start;
+    rst_token schema, token;
+    while (p < name->start) {
+        token = rst_token_next(&p, name->start);
+        out->temporary |= rst_token_is(&token, "TEMP") || rst_token_is(&token, "TEMPORARY");
     }
-    token = rst_token_object(&p, end, &schema);
-    if (rst_token_same_name(&schema, "temp")) out->temporary = true;
+    token = rst_token_object(&p, name->end, &schema);
+    out->temporary |= rst_token_same_name(&schema, "temp");
     out->name = rst_token_name(&token);
-    for (;;) {
-        token = rst_token_next(&p, end);
-        if (token.type == TOKEN_END) return false;
-        if (rst_token_is(&token, "BEFORE"))
-            out->before = true;
-        else if (rst_token_is(&token, "AFTER")) {
+    out->before = true;
+    while (p < table->start && token.type != TOKEN_END) {
+        token = rst_token_next(&p, of == NULL ? table->start : of->start);
+        if (rst_token_is(&token, "AFTER")) {
             out->before = false;
             out->after = true;
-        } else if (rst_token_is(&token, "INSTEAD"))
-            out->instead = true;
-        else if (rst_token_is(&token, "INSERT"))
-            out->event = TRIGGER_INSERT;
-        else if (rst_token_is(&token, "DELETE"))
-            out->event = TRIGGER_DELETE;
-        else if (rst_token_is(&token, "UPDATE")) {
-            const char *q = p;
-            rst_token of = rst_token_next(&q, end);
-            out->event = TRIGGER_UPDATE;
-            if (rst_token_is(&of, "OF")) {
-                out->of.start = q;
-                do {
-                    p = q;
-                    token = rst_token_next(&q, end);
-                } while (token.type != TOKEN_END && !rst_token_is(&token, "ON"));
-                out->of.end = token.text;
-            }
-        } else if (rst_token_is(&token, "ON")) {
-            break;
         }
+        out->instead |= rst_token_is(&token, "INSTEAD");
+        if (rst_token_is(&token, "INSERT")) out->event = TRIGGER_INSERT;
+        if (rst_token_is(&token, "DELETE")) out->event = TRIGGER_DELETE;
+        if (rst_token_is(&token, "UPDATE")) out->event = TRIGGER_UPDATE;
     }
-    token = rst_token_next(&p, end);
-    {
-        const char *q = p;
-        rst_token dot = rst_token_next(&q, end);
-        if (rst_token_mark(&dot, ".")) {
-            token = rst_token_next(&q, end);
-            p = q;
-        }
-    }
+    token = rst_syntax_name(table, &schema);
     out->table = rst_token_name(&token);
-    for (;;) {
-        token = rst_token_next(&p, end);
-        if (token.type == TOKEN_END) return false;
-        if (rst_token_is(&token, "WHEN")) {
-            out->when.start = p;
-            for (;;) {
-                const char *before = p;
-                token = rst_token_next(&p, end);
-                if (token.type == TOKEN_END) return false;
-                if (rst_token_is(&token, "BEGIN")) {
-                    out->when.end = before;
-                    break;
-                }
-            }
-        }
-        if (rst_token_is(&token, "BEGIN")) break;
-    }
-    out->body.start = p;
-    out->body.end = end;
-    while (out->body.end > p && sqlite3_strnicmp(out->body.end - 3, "END", 3) != 0) out->body.end--;
-    out->body.end -= 3;
-    return out->name != NULL && out->table != NULL && out->body.end >= out->body.start;
+    if (of != NULL) out->of = (rst_span){of->start, of->end};
+    if (when != NULL) out->when = (rst_span){when->first->start, when->first->end};
+    out->body = (rst_span){body + strlen("BEGIN"), root->last->end - strlen("END")};
+    return out->name != NULL && out->table != NULL;
+}
+
+bool rst_trigger_parse(const char *sql, rst_trigger_parsed *out) {
+    rst_syntax_tree tree;
+    bool is = rst_syntax_parse(&tree, sql, sql + strlen(sql)) == SQLITE_OK && tree.root->kind == SYNTAX_CREATE_TRIGGER;
+    memset(out, 0, sizeof *out);
+    is = is && read_trigger(tree.root, out);
+    rst_syntax_free(&tree);
+    return is;
 }
 
 void rst_trigger_append(sqlite3_str *out, const char *text, const char *end, const rst_table *table) {

@@ -49,7 +49,7 @@ def build():
     program = os.path.join(TOP, 'build', 'syntax')
     parser = os.path.join(TOP, 'CShims', 'RootstockTable')
     sources = [f'{parser}/parser/{name}.c' for name in
-               ('tokens', 'statement', 'syntax_tree', 'syntax_expression', 'syntax_select', 'syntax_change')]
+               ('tokens', 'statement', 'syntax_tree', 'syntax_expression', 'syntax_select', 'syntax_change', 'syntax_create')]
     sources.append(f'{parser}/common/allocation.c')
     subprocess.run(
         [os.environ.get('CC', 'cc').split()[-1], '-std=c11', '-O1', '-g', '-Wall', '-Wextra', '-Werror',

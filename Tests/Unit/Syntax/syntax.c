@@ -1,5 +1,5 @@
 /*
-** syntax.c - the parser against SQLite: every SELECT, INSERT, UPDATE and DELETE that SQLite prepares has a tree, and
+** syntax.c - the parser against SQLite: every SELECT, INSERT, UPDATE, DELETE and CREATE that SQLite prepares has a tree, and
 ** the tree's spans nest in the order of the text, so that leaves and the gaps between them give the text back.
 **
 ** Standard input: statements, each ended by a NUL; an empty one begins a new database. Those that SQLite takes are run,
@@ -37,12 +37,18 @@ static int print(const rst_syntax *node, char **out) {
     return 1;
 }
 
+static int is_virtual(const char *p, const char *end) {
+    rst_token token = rst_token_next(&p, end);
+    return rst_token_is(&token, "VIRTUAL");
+}
+
 static int is_parsed(const char *sql) {
     const char *p = sql, *end = sql + strlen(sql);
     rst_token token = rst_token_next(&p, end);
-    static const char *const verbs[] = {"SELECT", "VALUES", "INSERT", "REPLACE", "UPDATE", "DELETE", "WITH", "EXPLAIN"};
+    static const char *const verbs[] = {"SELECT", "VALUES", "INSERT", "REPLACE", "UPDATE", "DELETE", "WITH", "CREATE", "EXPLAIN"};
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
-        if (rst_token_is(&token, verbs[i])) return i != 7 || strstr(sql, "SELECT") == sql + 8;
+        if (rst_token_is(&token, verbs[i]))
+            return i == 7 ? !is_virtual(p, end) : i != 8 || strstr(sql, "SELECT") == sql + 8;
     return 0;
 }
 
