@@ -8,6 +8,7 @@
 ** knows nothing of.
 **
 ** Circle: syntax_expression.c syntax_select.c (an expression holds SELECTs, a SELECT expressions)
+** Circle: syntax_change.c syntax_create.c (a CREATE is a statement, and a trigger's body holds statements)
 */
 #ifndef ROOTSTOCK_PARSER_SYNTAX_TREE_H
 #define ROOTSTOCK_PARSER_SYNTAX_TREE_H

@@ -5,18 +5,16 @@
 ** Invariants: text that needs none of this comes back as "no change", whatever it is, and so does what has no tree, which
 ** SQLite refuses. Edits at one place are collected from the inside out.
 */
-#include "rewriter/expressions.h"
 #include "rewriter/rewriting.h"
 #include "rewriter/transform.h"
-
-#include <string.h>
 
 static void visit(rst_rewriting *w, const rst_syntax *node, const rst_syntax *join, bool filter, int depth);
 
 static void visit_child(rst_rewriting *w, const rst_syntax *node, const rst_syntax *child, const rst_syntax *join,
                         bool filter, int depth) {
     const int edits = w->edits.count;
-    const bool own = node->kind == SYNTAX_INSERT || node->kind == SYNTAX_CREATE_TABLE || node->kind == SYNTAX_CREATE_VIEW; /* no parentheses around it */
+    const bool own = node->kind == SYNTAX_INSERT || node->kind == SYNTAX_CREATE_TABLE ||
+                     node->kind == SYNTAX_CREATE_VIEW; /* no parentheses around it */
     if (child->kind == SYNTAX_SELECT)
         filter = false;
     else if (child->kind == SYNTAX_WHERE || child->kind == SYNTAX_ON)
@@ -96,42 +94,6 @@ int rst_transform_names(rst_connection *c, const char *text, const char *end, ch
     code = rst_transform(c, &draft);
     rst_draft_finish(&draft, out);
     if (code != SQLITE_OK) rst_set_message(message, "out of memory");
-    return code;
-}
-
-static int hint(rst_connection *c, rst_draft *draft) {
-    int code = rewriter_of(c)->has_expressions ? rst_expressions_tell(c, draft) : SQLITE_OK;
-    return code == SQLITE_OK && rewriter_of(c)->has_exclusions ? rst_terms_tell(c, draft) : code;
-}
-
-int rst_transform_query(rst_connection *c, const char *text, const char *end, char **out) {
-    rst_draft draft;
-    int code;
-    rst_draft_begin(&draft, text, end);
-    code = rst_transform(c, &draft);
-    if (code == SQLITE_OK) code = hint(c, &draft);
-    if (code == SQLITE_OK && draft.made == NULL) code = rst_offset_tell(c, &draft);
-    rst_draft_finish(&draft, out);
-    return code;
-}
-
-int rst_hints_add(rst_connection *c, const char *sql, const char *end, int code, char **out) {
-    rst_draft draft;
-    if (code != SQLITE_OK || (!rewriter_of(c)->has_expressions && !rewriter_of(c)->has_exclusions)) return code;
-    rst_draft_begin(&draft, sql, end);
-    rst_draft_take(&draft, *out);
-    code = hint(c, &draft);
-    rst_draft_finish(&draft, out);
-    return code;
-}
-
-int rst_tell(rst_connection *c, int (*tell)(rst_connection *, rst_draft *), char **text) {
-    rst_draft draft;
-    int code;
-    rst_draft_begin(&draft, *text, *text + strlen(*text));
-    draft.made = *text;
-    code = tell(c, &draft);
-    rst_draft_finish(&draft, text);
     return code;
 }
 

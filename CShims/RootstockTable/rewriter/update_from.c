@@ -36,151 +36,68 @@ static void value(maker *m, const rst_token *column, const char *text, const cha
     m->count++;
 }
 
-/* The end of the expression at *p: before the comma, or the end of the list. *p is moved behind the comma. */
-static const char *expression_end(const char **p, const char *end, bool *more) {
-    const char *last = *p;
-    *more = false;
-    for (;;) {
-        rst_token token = rst_token_next(p, end);
-        if (token.type == TOKEN_END) return last;
-        if (rst_token_mark(&token, ",")) {
-            *more = true;
-            return last;
-        }
-        if (rst_token_mark(&token, "(") && !rst_token_skip_parentheses(p, end)) return last;
-        last = *p;
-    }
+static void node_value(maker *m, const rst_token *column, const rst_syntax *node) {
+    value(m, column, node->start, node->end);
 }
 
-enum { COLUMNS_MOST = 64 };
-
-/* Whether the SELECT is a list of expressions and nothing else: an aggregate in it can be the outer query's. p: behind
-** SELECT. */
-static bool is_bare_list(const char *p, const char *end) {
-    static const char *const others[] = {"FROM",  "WHERE", "GROUP",  "HAVING", "WINDOW",   "ORDER",
-                                         "LIMIT", "UNION", "EXCEPT", "ALL",    "DISTINCT", "INTERSECT"};
-    for (;;) {
-        rst_token token = rst_token_next(&p, end);
-        if (token.type == TOKEN_END) return true;
-        if (rst_token_mark(&token, "(") && !rst_token_skip_parentheses(&p, end)) return false;
-        for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-            if (rst_token_is(&token, others[i])) return false;
-        }
+/* Whether the SELECT is a list of expressions and nothing else: an aggregate in it can be the outer query's. */
+static bool is_bare_list(const rst_syntax *select) {
+    if (select->first->kind != SYNTAX_CORE || select->first->next != NULL) return false;
+    for (const rst_syntax *part = select->first->first; part != NULL; part = part->next) {
+        if (part->kind != SYNTAX_RESULT) return false;
     }
+    return true;
 }
 
-/* (a, b) = (...): each column its expression, or its column of the subquery. p stands behind the =. */
-static bool tuple(maker *m, const rst_token *columns, int count, const char *text, const char *end) {
-    const rst_span bare = rst_span_unwrap((rst_span){text, end});
-    const char *p = bare.start, *inside;
-    rst_token open = rst_token_next(&p, bare.end), first;
-    bool more;
-    inside = p;
-    end = bare.end;
-    if (!rst_token_mark(&open, "(") || !rst_token_skip_parentheses(&p, end)) return false;
-    end = p - 1;
-    p = inside;
-    first = rst_token_next(&p, end);
-    if (rst_token_is(&first, "SELECT") && is_bare_list(p, end)) {
-        for (int i = 0; i < count; i++) {
-            const char *start = p, *last = expression_end(&p, end, &more);
-            char *one = sqlite3_mprintf("(SELECT %.*s)", (int)(last - start), start);
-            if (one == NULL || (!more && i < count - 1)) {
-                sqlite3_free(one);
-                return false;
+/* (a, b) = (...): each column its expression, or its column of the subquery. */
+static bool tuple(maker *m, const rst_syntax *columns, const rst_syntax *e) {
+    const rst_syntax *select = e->kind == SYNTAX_SUBQUERY ? e->first : NULL, *item = e->first;
+    const bool bare = select != NULL && is_bare_list(select);
+    int i = 0;
+    if (e->kind != SYNTAX_VECTOR && select == NULL) return false;
+    if (bare) item = select->first->first;
+    for (const rst_syntax *column = columns->first; column != NULL; column = column->next, i++) {
+        rst_token none, name = rst_syntax_name(column, &none);
+        sqlite3_str *one;
+        char *built;
+        if (select == NULL || bare) {
+            if (item == NULL) return false;
+            if (bare) {
+                built = sqlite3_mprintf("(SELECT %.*s)", (int)(item->end - item->start), item->start);
+                if (built == NULL) return false;
+                value(m, &name, built, built + strlen(built));
+                sqlite3_free(built);
+            } else {
+                node_value(m, &name, item);
             }
-            value(m, &columns[i], one, one + strlen(one));
-            sqlite3_free(one);
+            item = item->next;
+            continue;
         }
-        return true;
-    }
-    p = inside;
-    if (rst_token_is(&first, "SELECT") || rst_token_is(&first, "VALUES") || rst_token_is(&first, "WITH")) {
-        for (int i = 0; i < count; i++) {
-            sqlite3_str *one = sqlite3_str_new(NULL);
-            char *built;
-            sqlite3_str_appendall(one, "(WITH \"rootstock q\"(");
-            for (int k = 0; k < count; k++) sqlite3_str_appendf(one, "%sc%d", k > 0 ? "," : "", k);
-            sqlite3_str_appendf(one, ") AS (%.*s) SELECT c%d FROM \"rootstock q\" LIMIT 1)", (int)(end - inside),
-                                inside, i);
-            built = sqlite3_str_finish(one);
-            if (built == NULL) return false;
-            value(m, &columns[i], built, built + strlen(built));
-            sqlite3_free(built);
-        }
-        return true;
-    }
-    for (int i = 0; i < count; i++) {
-        const char *start = p, *last = expression_end(&p, end, &more);
-        value(m, &columns[i], start, last);
-        if (!more && i < count - 1) return false;
+        one = sqlite3_str_new(NULL);
+        sqlite3_str_appendall(one, "(WITH \"rootstock q\"(");
+        for (const rst_syntax *each = columns->first; each != NULL; each = each->next)
+            sqlite3_str_appendf(one, "c%d%s", (int)(each->start - columns->start), each->next == NULL ? "" : ",");
+        sqlite3_str_appendf(one, ") AS (%.*s) SELECT c%d FROM \"rootstock q\" LIMIT 1)",
+                            (int)(select->end - select->start), select->start, (int)(column->start - columns->start));
+        built = sqlite3_str_finish(one);
+        if (built == NULL) return false;
+        value(m, &name, built, built + strlen(built));
+        sqlite3_free(built);
     }
     return true;
 }
 
-static bool assignments(maker *m, rst_span set) {
-    const char *p = set.start;
-    bool more = true;
-    while (more) {
-        rst_token columns[COLUMNS_MOST], token = rst_token_next(&p, set.end);
-        const char *start, *last;
-        int count = 0;
-        bool several = rst_token_mark(&token, "(");
-        if (several) {
-            do {
-                token = rst_token_next(&p, set.end);
-                if (token.type == TOKEN_END) return false;
-                if (rst_token_names(&token)) {
-                    if (count == COLUMNS_MOST) return false;
-                    columns[count++] = token;
-                }
-            } while (!rst_token_mark(&token, ")"));
+static bool assignments(maker *m, const rst_syntax *set) {
+    for (const rst_syntax *node = set->first; node != NULL; node = node->next) {
+        const rst_syntax *columns = node->first, *e = node->last;
+        if (columns->kind == SYNTAX_COLUMNS && columns->first->next != NULL) {
+            if (!tuple(m, columns, rst_syntax_unwrap(e))) return false;
         } else {
-            columns[count++] = token;
-        }
-        token = rst_token_next(&p, set.end);
-        if (!rst_token_mark(&token, "=") && !rst_token_mark(&token, "==")) return false;
-        start = p;
-        last = expression_end(&p, set.end, &more);
-        if (!several || count == 1) {
-            value(m, &columns[0], start, last);
-        } else if (!tuple(m, columns, count, start, last)) {
-            return false;
+            rst_token none, name = rst_syntax_name(columns->kind == SYNTAX_COLUMNS ? columns->first : columns, &none);
+            node_value(m, &name, e);
         }
     }
     return true;
-}
-
-/* FROM's text, WHERE's and what follows it. several: more than one table. */
-static void split(const rst_statement_parts *parts, rst_span *from, rst_span *where, rst_span *order, bool *several) {
-    const char *p = parts->set.end, *end = parts->after_table.end;
-    rst_span *open = from;
-    rst_token previous;
-    (void)rst_token_next(&p, end); /* FROM */
-    *from = (rst_span){p, end};
-    *where = *order = (rst_span){end, end};
-    *several = false;
-    previous = (rst_token){TOKEN_END, p, 0};
-    for (;;) {
-        rst_token token = rst_token_next(&p, end);
-        if (token.type == TOKEN_END) return;
-        if (rst_token_mark(&token, "(")) {
-            if (!rst_token_skip_parentheses(&p, end)) return;
-        } else if (rst_token_mark(&previous, ".")) {
-            /* part of a name */
-        } else if (open == from && (rst_token_mark(&token, ",") || rst_token_is(&token, "JOIN"))) {
-            *several = true;
-        } else if (open == from && rst_token_is(&token, "WHERE")) {
-            from->end = token.text;
-            *where = (rst_span){token.text, end};
-            open = where;
-        } else if (open != order && (rst_token_is(&token, "ORDER") || rst_token_is(&token, "LIMIT"))) {
-            open->end = token.text;
-            *order = (rst_span){token.text, end};
-            open = order;
-        }
-        previous = token;
-    }
 }
 
 static void append_name(sqlite3_str *out, const rst_table *table, const rst_token *alias) {
@@ -188,6 +105,10 @@ static void append_name(sqlite3_str *out, const rst_table *table, const rst_toke
         sqlite3_str_append(out, alias->text, (int)alias->size);
     else
         sqlite3_str_appendf(out, "\"%w\"", table->name);
+}
+
+static void append_node(sqlite3_str *out, const rst_syntax *node) {
+    if (node != NULL) sqlite3_str_appendf(out, " %.*s", (int)(node->end - node->start), node->start);
 }
 
 /* The row's key as SQL: the k-th of its columns, of the table by the name it has here. */
@@ -201,17 +122,17 @@ static void append_key(sqlite3_str *out, const rst_table *table, const rst_token
 }
 
 /* one_row: the SET list aggregates the join, which has one row then, and takes no window function beside it. */
-static int make(const rst_table *table, const rst_statement_parts *parts, bool one_row, char **out, char **message) {
+static int make(const rst_table *table, const rst_statement_parts *parts, const rst_syntax *update, bool one_row,
+                char **out, char **message) {
     maker m = {table, sqlite3_str_new(NULL), sqlite3_str_new(NULL), 0};
     sqlite3_str *text = sqlite3_str_new(NULL);
-    rst_span from, where, order;
-    int keys = table->without_rowid ? table->key_count : 1;
-    bool several, understood = assignments(&m, parts->set), limited;
+    const rst_syntax *from = rst_syntax_child(update, SYNTAX_FROM), *where = rst_syntax_child(update, SYNTAX_WHERE),
+                     *order = rst_syntax_child(update, SYNTAX_ORDER), *limit = rst_syntax_child(update, SYNTAX_LIMIT);
+    const int keys = table->without_rowid ? table->key_count : 1;
+    const bool several = from->first->next != NULL, limited = order != NULL || limit != NULL;
+    bool understood = assignments(&m, rst_syntax_child(update, SYNTAX_SET));
     char *list = sqlite3_str_finish(m.list), *set = sqlite3_str_finish(m.set);
     *out = NULL;
-    split(parts, &from, &where, &order, &several);
-    if (parts->limit.start != NULL) order = parts->limit; /* behind RETURNING */
-    limited = order.start != order.end;
     if (!table->without_rowid && rst_rowid_name(table) == NULL) understood = false;
     sqlite3_str_appendf(text, "SET %s FROM (SELECT * FROM (SELECT ", set == NULL ? "" : set);
     for (int depth = limited || one_row ? 1 : 0; depth < 2; depth++) {
@@ -237,8 +158,9 @@ static int make(const rst_table *table, const rst_statement_parts *parts, bool o
     }
     sqlite3_str_appendall(text, " AS ");
     append_name(text, table, &parts->alias);
-    sqlite3_str_appendf(text, ",%s%.*s%s %.*s", several ? "(" : "", (int)(from.end - from.start), from.start,
-                        several ? ")" : "", (int)(where.end - where.start), where.start);
+    sqlite3_str_appendf(text, ",%s%.*s%s ", several ? "(" : "", (int)(from->end - from->first->start),
+                        from->first->start, several ? ")" : "");
+    append_node(text, where);
     if (!one_row) sqlite3_str_appendall(text, limited ? " GROUP BY " : ") GROUP BY ");
     for (int k = 0; k < keys && !one_row; k++) {
         if (k > 0) sqlite3_str_appendall(text, ",");
@@ -247,7 +169,9 @@ static int make(const rst_table *table, const rst_statement_parts *parts, bool o
         else
             sqlite3_str_appendf(text, "\"rootstock k%d\"", k);
     }
-    sqlite3_str_appendf(text, " %.*s) ORDER BY ", (int)(order.end - order.start), order.start);
+    append_node(text, order);
+    append_node(text, limit);
+    sqlite3_str_appendall(text, ") ORDER BY ");
     for (int k = 0; k < keys; k++)
         sqlite3_str_appendf(text, "%s\"rootstock k%d\"%s", k > 0 ? "," : "", k,
                             table->without_rowid && table->key[k].key.descending ? " DESC" : "");
@@ -275,12 +199,13 @@ static int make(const rst_table *table, const rst_statement_parts *parts, bool o
     return SQLITE_OK;
 }
 
-int rst_update_from(const rst_table *table, const rst_statement_parts *parts, char **out, char **message) {
+static int make_parsed(const rst_table *table, const rst_statement_parts *parts, const rst_syntax *update, char **out,
+                       char **message) {
     sqlite3_stmt *statement = NULL;
     sqlite3_str *whole;
     char *text;
     bool aggregates;
-    int code = make(table, parts, false, out, message);
+    int code = make(table, parts, update, false, out, message);
     if (code != SQLITE_OK) return code;
     whole = sqlite3_str_new(NULL);
     sqlite3_str_append(whole, parts->whole.start, (int)(parts->hint - parts->whole.start));
@@ -297,5 +222,19 @@ int rst_update_from(const rst_table *table, const rst_statement_parts *parts, ch
     sqlite3_free(text);
     if (!aggregates) return SQLITE_OK;
     sqlite3_free(*out);
-    return make(table, parts, true, out, message);
+    return make(table, parts, update, true, out, message);
+}
+
+int rst_update_from(const rst_table *table, const rst_statement_parts *parts, char **out, char **message) {
+    rst_syntax_tree tree;
+    int code = rst_syntax_parse(&tree, parts->whole.start, parts->whole.end);
+    *out = NULL;
+    if (code == SQLITE_OK && tree.root->kind == SYNTAX_UPDATE && rst_syntax_child(tree.root, SYNTAX_FROM) != NULL) {
+        code = make_parsed(table, parts, tree.root, out, message);
+    } else if (code != SQLITE_NOMEM) {
+        rst_set_message(message, "UPDATE of %s: its SET list cannot be read beside FROM", table->name);
+        code = SQLITE_ERROR;
+    }
+    rst_syntax_free(&tree);
+    return code;
 }

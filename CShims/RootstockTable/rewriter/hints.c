@@ -1,0 +1,45 @@
+/*
+** hints.c - what a statement tells xBestIndex, written into it by one after the other; its tree is parsed again only
+** where the text has changed.
+*/
+#include "rewriter/expressions.h"
+#include "rewriter/rewriter.h"
+#include "rewriter/transform.h"
+
+#include <string.h>
+
+static int hint(rst_connection *c, rst_draft *draft) {
+    int code = rewriter_of(c)->has_expressions ? rst_expressions_tell(c, draft) : SQLITE_OK;
+    return code == SQLITE_OK && rewriter_of(c)->has_exclusions ? rst_terms_tell(c, draft) : code;
+}
+
+int rst_transform_query(rst_connection *c, const char *text, const char *end, char **out) {
+    rst_draft draft;
+    int code;
+    rst_draft_begin(&draft, text, end);
+    code = rst_transform(c, &draft);
+    if (code == SQLITE_OK) code = hint(c, &draft);
+    if (code == SQLITE_OK && draft.made == NULL) code = rst_offset_tell(c, &draft);
+    rst_draft_finish(&draft, out);
+    return code;
+}
+
+int rst_hints_add(rst_connection *c, const char *sql, const char *end, int code, char **out) {
+    rst_draft draft;
+    if (code != SQLITE_OK || (!rewriter_of(c)->has_expressions && !rewriter_of(c)->has_exclusions)) return code;
+    rst_draft_begin(&draft, sql, end);
+    rst_draft_take(&draft, *out);
+    code = hint(c, &draft);
+    rst_draft_finish(&draft, out);
+    return code;
+}
+
+int rst_tell(rst_connection *c, int (*tell)(rst_connection *, rst_draft *), char **text) {
+    rst_draft draft;
+    int code;
+    rst_draft_begin(&draft, *text, *text + strlen(*text));
+    draft.made = *text;
+    code = tell(c, &draft);
+    rst_draft_finish(&draft, text);
+    return code;
+}
