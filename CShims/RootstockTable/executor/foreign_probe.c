@@ -1,9 +1,11 @@
 /*
-** foreign_probe.c - whether the parent of a child's row is there, looked up in the parent's tree.
+** foreign_probe.c - whether the parent of a child's row is there, and how many children a parent's row has, looked up in
+** their trees.
 **
 ** As SQLite does it: each child value gets the parent column's affinity, and the key that they make is sought under the
-** key's own collations. Where the conversion is SQLite's to make (a text beside a numeric column) nothing is said, and
-** the caller asks by SQL. Invariant: what is said here is what the SELECT of foreign_statements.c would say.
+** key's own collations; children are counted in an index of theirs under the parent's. Where the conversion is SQLite's
+** to make (a text beside a numeric column) nothing is said, and the caller asks by SQL. Invariant: what is said here is
+** what the SELECT of foreign_statements.c would say.
 */
 #include "executor/executor.h"
 #include "executor/foreign_statements.h"
@@ -112,6 +114,83 @@ int rst_foreign_probe_parent(rst_connection *c, rootstock_transaction *transacti
         code = probe_index(c, transaction, tree, &key, exists);
     }
     rootstock_buffer_free(&hold);
+    rootstock_buffer_free(&key);
+    return code;
+}
+
+/* ---- children ---- */
+
+/* Whether no comparison of the child's column with the value converts either: the same key, or another value. */
+static bool is_compared_alone(const rst_table *child, int column, const rootstock_value *value) {
+    char affinity = child->columns[column].affinity;
+    if (column == child->rowid_column) return false;
+    switch (value->type) {
+    case VALUE_INTEGER:
+    case VALUE_REAL: return affinity >= AFFINITY_NUMERIC && affinity != AFFINITY_REAL;
+    case VALUE_TEXT: return affinity < AFFINITY_NUMERIC;
+    case VALUE_BLOB: return true;
+    default: return false;
+    }
+}
+
+/* The place in the foreign key of the column that the index's part has, under the collation that is meant; or -1. */
+static int place_of(const rst_part *part, const rst_foreign_key *foreign, const rst_table *parent, const int *columns) {
+    for (int k = 0; k < foreign->column_count; k++) {
+        if (foreign->child_columns[k] == part->column &&
+            sqlite3_stricmp(part->collation_name, parent->columns[columns[k]].collation_name) == 0)
+            return k;
+    }
+    return -1;
+}
+
+/* The child's index that begins with the foreign key's columns, each once; or null. */
+static rst_index *index_of(rst_table *child, const rst_foreign_key *foreign, const rst_table *parent,
+                           const int *columns) {
+    for (int n = 0; n < child->index_count && foreign->column_count < 64; n++) {
+        rst_index *index = &child->indexes[n];
+        uint64_t places = 0;
+        if (index->evaluated || index->part_count < foreign->column_count) continue;
+        for (int p = 0; p < foreign->column_count; p++) {
+            int k = place_of(&index->parts[p], foreign, parent, columns);
+            if (k >= 0) places |= (uint64_t)1 << k;
+        }
+        if (places == ((uint64_t)1 << foreign->column_count) - 1) return index;
+    }
+    return NULL;
+}
+
+/* How many entries begin with the key's bytes. */
+static int count_entries(rst_connection *c, rootstock_transaction *transaction, rst_tree *tree,
+                         const rootstock_buffer *key, sqlite3_int64 *count) {
+    rst_walker walker;
+    rootstock_slice at = {key->size, key->data}, value;
+    int code = rst_walker_open(c, transaction, tree, &walker);
+    if (code != SQLITE_OK) return code;
+    code = rst_walker_move(&walker, ROOTSTOCK_SEEK, &at, &value);
+    while (code == ROOTSTOCK_OK && at.size >= key->size && memcmp(at.data, key->data, key->size) == 0) {
+        ++*count;
+        code = rst_walker_move(&walker, ROOTSTOCK_NEXT, &at, &value);
+    }
+    rst_walker_close(&walker);
+    return code == ROOTSTOCK_OK || code == ROOTSTOCK_NOT_FOUND ? SQLITE_OK : rst_map_code(c, code);
+}
+
+int rst_foreign_probe_children(rst_connection *c, rst_table *child, const rst_foreign_key *foreign,
+                               const rst_table *parent, const int *columns, const rootstock_value *values,
+                               sqlite3_int64 *count) {
+    rst_index *index = index_of(child, foreign, parent, columns);
+    rootstock_buffer key = {0};
+    int code = SQLITE_OK;
+    *count = 0;
+    if (index == NULL || store_of(c)->writer == NULL) return SQLITE_NOTFOUND;
+    for (int k = 0; k < foreign->column_count; k++) {
+        if (!is_compared_alone(child, foreign->child_columns[k], &values[columns[k]])) return SQLITE_NOTFOUND;
+    }
+    for (int p = 0; p < foreign->column_count && code == SQLITE_OK; p++) {
+        int k = place_of(&index->parts[p], foreign, parent, columns);
+        code = rootstock_key_append(&key, &values[columns[k]], &index->parts[p].key);
+    }
+    if (code == SQLITE_OK) code = count_entries(c, store_of(c)->writer, &index->tree, &key, count);
     rootstock_buffer_free(&key);
     return code;
 }

@@ -196,8 +196,10 @@ static void append_children(sqlite3_str *text, const rst_table *child, const rst
 int rst_foreign_child_count(rst_connection *c, rst_table *child, const rst_foreign_key *foreign, rst_table *parent,
                             const int *columns, const rootstock_value *values, bool acting, sqlite3_int64 *count,
                             char **message) {
-    sqlite3_str *text = sqlite3_str_new(NULL);
-    *count = 0;
+    sqlite3_str *text;
+    int code = rst_foreign_probe_children(c, child, foreign, parent, columns, values, count);
+    if (code != SQLITE_NOTFOUND) return code;
+    text = sqlite3_str_new(NULL);
     sqlite3_str_appendf(text, "SELECT count(*) FROM \"%w\".\"%w\"", executor_of(c)->schema, child->declared_name);
     append_children(text, child, foreign, parent, columns, values, acting);
     return run(c, text, values, columns, foreign->column_count, NULL, NULL, count, message);
@@ -235,9 +237,18 @@ int rst_foreign_act(rst_connection *c, rst_table *child, const rst_foreign_key *
                     const int *columns, rst_action action, const rootstock_value *old, const rootstock_value *fresh,
                     char **message) {
     rst_executor *executor = executor_of(c);
-    sqlite3_str *text = sqlite3_str_new(NULL);
+    sqlite3_str *text;
     bool cascade_update = action == ACTION_CASCADE && fresh != NULL;
-    int override = executor->override_conflict, code;
+    sqlite3_int64 count;
+    int override = executor->override_conflict,
+        code = rst_foreign_probe_children(c, child, foreign, parent, columns, old, &count);
+    if (code == SQLITE_OK && count == 0) { /* to SQLite it is a trigger all the same */
+        code = rst_depth_check(c, message);
+        if (code != SQLITE_OK) executor->last_mode = SQLITE_ABORT;
+        return code;
+    }
+    if (code != SQLITE_OK && code != SQLITE_NOTFOUND) return code;
+    text = sqlite3_str_new(NULL);
     if (action == ACTION_CASCADE && fresh == NULL) {
         sqlite3_str_appendf(text, "DELETE FROM \"%w\".\"%w\"", executor->schema, child->declared_name);
     } else {

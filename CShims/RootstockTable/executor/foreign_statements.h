@@ -37,4 +37,9 @@ int rst_foreign_act(rst_connection *c, rst_table *child, const rst_foreign_key *
                     const int *columns, rst_action action, const rootstock_value *old, const rootstock_value *fresh,
                     char **message);
 
+/* As rst_foreign_child_count, out of an index of the child's; SQLITE_NOTFOUND: only SQL can say. */
+int rst_foreign_probe_children(rst_connection *c, rst_table *child, const rst_foreign_key *foreign,
+                               const rst_table *parent, const int *columns, const rootstock_value *values,
+                               sqlite3_int64 *count);
+
 #endif
