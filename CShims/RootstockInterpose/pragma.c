@@ -141,7 +141,9 @@ static char *answer(rsti_database *d, const rst_token *name, const rst_token *va
     if (rst_token_same_name(name, "count_changes")) {
         static const char *const yes[] = {"on", "yes", "true", NULL};
         if (!sets) return sqlite3_mprintf("SELECT %d AS count_changes", d->counts_changes);
-        d->counts_changes = (value->size == 1 && value->text[0] == '1') || one_of(value, yes) != NULL;
+        const bool on = (value->size == 1 && value->text[0] == '1') || one_of(value, yes) != NULL;
+        if (on != d->counts_changes) d->definitions++; /* statements are prepared anew, as natively */
+        d->counts_changes = on;
         return sqlite3_mprintf("SELECT 0 WHERE 0");
     }
     if (rst_token_same_name(name, "mmap_size") && d->temporary == NULL) {
