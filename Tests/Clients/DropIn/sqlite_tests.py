@@ -32,6 +32,7 @@ from debian import fetch
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 FOLDERS = ['test', 'ext/fts5/test', 'ext/rtree']
+LATE = 'not in time'
 RESULT = re.compile(r'^(.*)\.\.\.( .*)?$')
 
 
@@ -75,7 +76,7 @@ class Exceptions:
         self.reasons, self.patterns, self.used, name = {}, [], set(), None
         with open(HERE + '/sqlite_tests.exceptions') as lines:
             for line in lines:
-                line = line.split(' #')[0].strip() if not line.startswith('/') else line.strip()
+                line = line.strip() if line.startswith('/') else re.sub(r' +# .*', '', line).strip()
                 if line.startswith('== '):
                     name, reason = line[3:].split(': ', 1)
                     self.reasons[name] = reason
@@ -84,6 +85,8 @@ class Exceptions:
 
     def of(self, test, text):
         for pattern, name in self.patterns:
+            if pattern.endswith('.test') != test.endswith('.test'):
+                continue
             regex = pattern.startswith('/')
             if (regex and re.search(pattern[1:-1], text)) or (not regex and fnmatch.fnmatchcase(test, pattern)):
                 self.used.add(pattern)
@@ -107,7 +110,7 @@ class Run:
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
-                self.ending = 'not in time'
+                self.ending = LATE
         self.seconds = time.monotonic() - began
         with open(folder + '.log', errors='replace') as log:
             self.log = log.read()
@@ -137,11 +140,14 @@ class Run:
 
 
 def compare(files, module, interposer, folder, log, seconds, exceptions):
-    counts, unexpected, endings, slow = collections.Counter(), [], [], []
+    counts, unexpected, endings, slow, late = collections.Counter(), [], [], [], []
     store = dict(os.environ, LD_PRELOAD=os.path.realpath(interposer), ROOTSTOCK_ENGINE='lmdb', ROOTSTOCK_DURABILITY='off')
     for path in files:
         name = os.path.basename(path)
         native = Run(module, path, folder + '/native', None, seconds)
+        if native.ending == LATE:
+            late.append(name)
+            continue
         ours = Run(module, path, folder + '/store', store, seconds * 2)
         counts['native'] += len(native.passed)
         counts['store'] += len(native.passed.keys() & ours.passed.keys())
@@ -149,7 +155,7 @@ def compare(files, module, interposer, folder, log, seconds, exceptions):
             if test in ours.passed:
                 continue
             text = ours.failed.get(test, 'was not run')
-            excepted = exceptions.of(test, text) or exceptions.of(name + ':' + test, text)
+            excepted = exceptions.of(test, text)
             if excepted:
                 counts['class ' + excepted] += 1
             else:
@@ -163,7 +169,7 @@ def compare(files, module, interposer, folder, log, seconds, exceptions):
             shutil.copy(folder + '/native.log', '%s/%s.native' % (log, name))
             print('%s: natively %d pass, %d on a store, %.1f and %.1f s %s' % (
                 name, len(native.passed), len(native.passed.keys() & ours.passed.keys()), native.seconds, ours.seconds, ours.ending), flush=True)
-    return counts, unexpected, endings, slow
+    return counts, unexpected, endings, slow, late
 
 
 def main():
@@ -183,13 +189,15 @@ def main():
                        if any(fnmatch.fnmatch(os.path.basename(path), name) for name in arguments.files or ['*']))
         left_out = [path for path in files if exceptions.of(os.path.basename(path), '')]
         files = [path for path in files if path not in left_out]
-        counts, unexpected, endings, slow = compare(files, module, arguments.interposer, folder, arguments.log, arguments.seconds, exceptions)
+        counts, unexpected, endings, slow, late = compare(files, module, arguments.interposer, folder, arguments.log, arguments.seconds, exceptions)
     for file, test, text in unexpected:
         print('sqlite-tests: %s: %s\n  %s' % (file, test, '\n  '.join(text.split('\n')[:12])))
     for line in endings:
         print('sqlite-tests: ended by %s' % line)
     for line in slow:
         print('sqlite-tests: slow: %s' % line)
+    if late:
+        print('sqlite-tests: natively not ended in time, left out: %s' % ' '.join(late))
     for name, reason in exceptions.reasons.items():
         if counts['class ' + name]:
             print('sqlite-tests: %6d %s: %s' % (counts['class ' + name], name, reason))
