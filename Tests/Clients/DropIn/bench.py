@@ -2,12 +2,15 @@
 """Two benchmarks that others wrote, natively and on a store, in turn, and the ratios of their tests.
 
   Tests/Clients/DropIn/bench.py INTERPOSER [speedtest1|db_bench] [--turns 3] [--size 100] [--testset main|orm] [--entries 300000] [--source FOLDER]
+                                [--instructions]
 
 `speedtest1` is SQLite's own, `db_bench` is LevelDB's db_bench_sqlite3. Their sources are Debian's, fetched with apt into a temporary folder and
 built there with the C and C++ compiler; --source takes a folder that holds them already.
 Natively each runs unsynced in the default journal mode and in WAL; speedtest1 gets a memory map and a cache of 256 MB with WAL, which db_bench
 cannot set. The store runs in class `off`. Times are medians of the turns. The native side of a row is the best total for speedtest1, and the
 best of that row for db_bench.
+--instructions counts those of each test of speedtest1 with callgrind, once, in millions: for a busy machine, with a small --size (10). They are
+no times: a store's tests wait less for memory than their instructions say.
 Exits with 1 where speedtest1's verification hashes differ.
 """
 import argparse
@@ -31,9 +34,9 @@ def found(folder, pattern):
     return paths[0] if paths else sys.exit('bench: no %s in %s' % (pattern, folder))
 
 
-def build_speedtest1(folder, source):
+def build_speedtest1(folder, source, flags):
     program = folder + '/speedtest1'
-    subprocess.run(['cc', '-O2', '-w', found(source, 'speedtest1.c'), '-o', program, '-lsqlite3'], check=True)
+    subprocess.run(['cc', '-O2', *flags, '-w', found(source, 'speedtest1.c'), '-o', program, '-lsqlite3'], check=True)
     return program
 
 
@@ -58,6 +61,18 @@ def run_speedtest1(program, folder, options, environment):
                           stdout=subprocess.PIPE).stdout
     times = {name.strip(): float(seconds) for name, seconds in re.findall(r'^ *(\d+ - .*?|TOTAL)\.{2,} *([0-9.]+)s', text, re.M)}
     return times, re.search(r'Verification Hash: (.*)', text).group(1)
+
+
+def count_speedtest1(program, folder, options, environment):
+    """The same in millions of instructions."""
+    out = folder + '/callgrind'
+    database = 'file:%s/bench.db?durability=off&mapSize=1073741824' % folder  # valgrind has no room for the usual map
+    valgrind = ['valgrind', '--tool=callgrind', '--callgrind-out-file=' + out, '--dump-after=speedtest1_end_test']
+    text = subprocess.run([*valgrind, program, *options, database], env=environment, check=True, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL).stdout
+    names = [name.strip() for name in re.findall(r'^ *(\d+ - .*?)\.{2,} *[0-9.]+s', text, re.M)]
+    counts = [int(re.search(r'^totals: (\d+)', open('%s.%d' % (out, n + 1)).read(), re.M).group(1)) / 1e6 for n in range(len(names))]
+    return dict(zip(names, counts), TOTAL=sum(counts)), None
 
 
 def run_db_bench(program, folder, options, environment):
@@ -95,6 +110,7 @@ def main():
     parser.add_argument('--testset', default='main')
     parser.add_argument('--entries', default='300000')
     parser.add_argument('--source')
+    parser.add_argument('--instructions', action='store_true')
     arguments = parser.parse_args()
     if not os.path.exists(arguments.interposer):
         sys.exit(f'bench: there is no {arguments.interposer}: without it both sides are native')
@@ -106,9 +122,13 @@ def main():
         if arguments.program == 'speedtest1':
             options = ['--size', arguments.size, '--testset', arguments.testset]
             kinds = {**{name: options + more for name, more in WAL.items()}, 'store': options}
-            medians, hashes = in_turn(arguments.turns, kinds, run_speedtest1, build_speedtest1(folder, source), folder, store)
+            run, turns, flags = run_speedtest1, arguments.turns, []
+            if arguments.instructions:  # callgrind writes its counts where a function is left, which must not be inlined
+                run, turns, flags = count_speedtest1, 1, ['-fno-inline']
+            medians, hashes = in_turn(turns, kinds, run, build_speedtest1(folder, source, flags), folder, store)
             best = min(WAL, key=lambda name: medians[name]['TOTAL'])
-            show('speedtest1 --size %s --testset %s, seconds, native: %s' % (arguments.size, arguments.testset, best), medians,
+            unit = 'millions of instructions' if arguments.instructions else 'seconds'
+            show('speedtest1 --size %s --testset %s, %s, native: %s' % (arguments.size, arguments.testset, unit, best), medians,
                  medians[best].get, 3)
             if len(hashes) != 1:
                 sys.exit('bench: the verification hashes differ: %s' % ', '.join(sorted(hashes)))
