@@ -50,6 +50,12 @@ int rsti_attach_choose(const char *name, char **path, char **engine, char **opti
     rsti_choice choice;
     int code = rsti_choose(name, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI, NULL, &choice, message);
     if (code != SQLITE_OK) return code;
+    if (choice.path != NULL && choice.in_memory && choice.shared_name != NULL) {
+        char *shared = rsti_temporary_named(choice.shared_name); /* a store that the program has open already */
+        sqlite3_free(choice.path);
+        choice.path = shared;
+        choice.in_memory = shared == NULL;
+    }
     if (choice.path == NULL || choice.in_memory) {
         rsti_choice_free(&choice);
         return SQLITE_NOTFOUND;

@@ -239,6 +239,8 @@ void rsti_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* ---- temporary.c ---- */
 /* The file of a new `:memory:` store, or of the one of that name that is open. Null: none can be made. */
 rsti_temporary *rsti_temporary_acquire(const char *name);
+/* The path of the one that connections share under that name, from sqlite3_malloc; null where there is none. */
+char *rsti_temporary_named(const char *name);
 const char *rsti_temporary_path(const rsti_temporary *temporary);
 void rsti_temporary_release(rsti_temporary *temporary);
 

@@ -67,6 +67,16 @@ rsti_temporary *rsti_temporary_acquire(const char *name) {
     return t;
 }
 
+char *rsti_temporary_named(const char *name) {
+    const rsti_temporary *t;
+    char *path;
+    (void)pthread_mutex_lock(&lock);
+    t = find(name);
+    path = t == NULL ? NULL : sqlite3_mprintf("%s", t->path);
+    (void)pthread_mutex_unlock(&lock);
+    return path;
+}
+
 const char *rsti_temporary_path(const rsti_temporary *temporary) {
     return temporary->path;
 }

@@ -69,6 +69,18 @@ is "... which has no name, as in memory" "0|main|
 |7" "$(with TMPDIR="$folder" ROOTSTOCK_MEMORY=1 sqlite3 :memory: "CREATE TABLE t(a DEFAULT 7); INSERT INTO t DEFAULT VALUES; PRAGMA database_list; SELECT file, a FROM pragma_database_list, t")"
 is "... but not where nothing can be written" "attempt to write a readonly database" \
     "$(with TMPDIR="$folder" ROOTSTOCK_ENGINE=lmdb ROOTSTOCK_MEMORY=1 sqlite3 -readonly :memory: "SELECT 1 WHERE 0; CREATE TABLE t(a)" | grep -o 'attempt.*base')"
+is "a shared one is attached under its name" "[(1,)] [(1,), (2,)] [(1,), (2,)]" "$(with TMPDIR="$folder" ROOTSTOCK_MEMORY=1 /usr/bin/python3 -c '
+import sqlite3
+name = "file:shared?mode=memory&cache=shared"
+first, second = sqlite3.connect(name, uri=True), sqlite3.connect("file::memory:", uri=True)
+first.executescript("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
+second.execute("ATTACH ? AS other", (name,))
+before = second.execute("SELECT a FROM other.t").fetchall()
+second.execute("INSERT INTO other.t VALUES (2)")
+second.commit()
+print(before, second.execute("SELECT a FROM t").fetchall(), first.execute("SELECT a FROM t").fetchall())
+first.close()
+second.close()')"
 is "its folder is gone" "" "$(find "$folder" -name 'rootstock-*')"
 is "an option of the URI is checked" 1 \
     "$(with sqlite3 "file:wrong.db?engine=lmdb&durability=some" "SELECT 1" >/dev/null && echo 0 || echo 1)"
