@@ -43,7 +43,7 @@ EXTENSION_FLAGS = -std=c11 -O2 -g -fPIC -ftls-model=initial-exec -fvisibility=hi
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: help deps build install uninstall deb library test-install test test-swift test-programs test-clients test-report test-long results results-table results-chart engines-table first-hour first-hour-transcript conformance fuzz corrupt layout threads locks list-append sealed-pages snapshots prepare-cost row-cost schema-cost api-cost shapes sweep page-cost scan-memory interpose-cost grdb-tests sqlite-tests compare extension interpose engines static layers prose lint format asan tsan ubsan \
+.PHONY: help deps build install uninstall deb library test-install test test-swift test-programs test-clients test-report test-long results results-table results-chart engines-table first-hour first-hour-transcript conformance fuzz corrupt layout threads locks list-append sealed-pages snapshots prepare-cost row-cost schema-cost api-cost shapes sweep page-cost scan-memory interpose-cost grdb-tests sqlite-tests suites compare extension interpose engines static layers prose lint format asan tsan ubsan \
 	sanitized docs clean
 
 help: ## this list
@@ -142,6 +142,7 @@ test-long: test test-clients ## the tests again, their random parts and the fuzz
 	Tests/Clients/Logging/run.sh
 	@$(MAKE) --no-print-directory grdb-tests
 	@$(MAKE) --no-print-directory sqlite-tests
+	@$(MAKE) --no-print-directory suites
 
 conformance: extension ## SQLite's and Turso's test corpora on a store, where they are at hand
 	Tests/Conformance/run.py $(EXTENSION) $(CONFORMANCE)
@@ -176,6 +177,9 @@ grdb-tests: interpose ## GRDB's own tests natively and on stores; the first buil
 sqlite-tests: interpose ## SQLite's own TCL tests natively and on stores, in 40 minutes: fetches Debian's source of sqlite3
 	@$(MAKE) --no-print-directory deps PACKAGES="sqlite3 libsqlite3-dev libsqlite3-tcl tcl tcl8.6-dev zlib1g-dev make"
 	Tests/Clients/DropIn/sqlite_tests.py $(INTERPOSE)
+
+suites: interpose ## test suites of well-known Python projects from PyPI natively and on stores: 40 minutes at first
+	Tests/Clients/DropIn/suites.py --scratch build/suites $(INTERPOSE)
 
 drop-in-bench: interpose ## speedtest1 and LevelDB's db_bench_sqlite3 natively and on a store, three turns; wants a quiet machine
 	Tests/Clients/DropIn/bench.py $(INTERPOSE)
