@@ -91,6 +91,13 @@ void kit_commit(kit *k, kit_store *s, rootstock_transaction *t) {
     kit_check(k, s, S_ABORT, s->engine->commit(t), "commit");
 }
 
+bool kit_commits(kit *k, kit_store *s, rootstock_transaction *t) {
+    int code = s->engine->commit(t);
+    if (code == ROOTSTOCK_CONFLICT && (s->engine->capabilities & ROOTSTOCK_CAPABILITY_MANY_WRITERS)) return false;
+    kit_check(k, s, S_ABORT, code, "commit");
+    return true;
+}
+
 void kit_abort(kit_store *s, rootstock_transaction *t) {
     s->engine->abort(t);
 }
@@ -113,10 +120,11 @@ rootstock_tree kit_tree(kit *k, kit_store *s, rootstock_transaction *t, const ch
 }
 
 rootstock_tree kit_new_tree(kit *k, kit_store *s, const char *name) {
-    rootstock_transaction *t = kit_write(k, s);
-    rootstock_tree tree = kit_create(k, s, t, name);
-    kit_commit(k, s, t);
-    return tree;
+    for (;;) {
+        rootstock_transaction *t = kit_write(k, s);
+        rootstock_tree tree = kit_create(k, s, t, name);
+        if (kit_commits(k, s, t)) return tree;
+    }
 }
 
 rootstock_slice kit_slice(const void *data, size_t size) {
@@ -299,4 +307,9 @@ const char *kit_needs_durable(const rootstock_engine *engine) {
 const char *kit_needs_processes(const rootstock_engine *engine) {
     if (kit_needs_kept(engine) != NULL) return kit_needs_kept(engine);
     return engine->capabilities & ROOTSTOCK_CAPABILITY_ONE_PROCESS ? "the engine claims one process only" : NULL;
+}
+
+const char *kit_needs_one_writer(const rootstock_engine *engine) {
+    if (kit_needs_processes(engine) != NULL) return kit_needs_processes(engine);
+    return engine->capabilities & ROOTSTOCK_CAPABILITY_MANY_WRITERS ? "the engine claims MANY_WRITERS" : NULL;
 }

@@ -41,7 +41,8 @@ typedef struct kit_rule {
 
 extern const kit_rule rootstock_kit_tree_rules[], rootstock_kit_cursor_rules[], rootstock_kit_snapshot_rules[],
     rootstock_kit_several_rules[], rootstock_kit_environment_rules[], rootstock_kit_process_rules[],
-    rootstock_kit_fault_rules[], rootstock_kit_random_rules[]; /* each ends with a null name */
+    rootstock_kit_fault_rules[], rootstock_kit_random_rules[],
+    rootstock_kit_writer_rules[]; /* each ends with a null name */
 
 /* Tells that the sentence is broken, and ends the process. */
 _Noreturn void kit_broken(kit *k, const char *sentence, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -69,6 +70,8 @@ void kit_close(kit_store *s);
 rootstock_transaction *kit_read(kit *k, kit_store *s);
 rootstock_transaction *kit_write(kit *k, kit_store *s);
 void kit_commit(kit *k, kit_store *s, rootstock_transaction *t);
+/* The same; false where another writer was in the way, on an engine on which several write. */
+bool kit_commits(kit *k, kit_store *s, rootstock_transaction *t);
 void kit_abort(kit_store *s, rootstock_transaction *t);
 void kit_renew(kit *k, kit_store *s, rootstock_transaction *t);
 rootstock_tree kit_create(kit *k, kit_store *s, rootstock_transaction *t, const char *name);
@@ -130,5 +133,7 @@ const char *kit_needs_kept(const rootstock_engine *engine);
 const char *kit_needs_file(const rootstock_engine *engine);
 const char *kit_needs_durable(const rootstock_engine *engine);
 const char *kit_needs_processes(const rootstock_engine *engine);
+/* Several processes of which one writes at a time. */
+const char *kit_needs_one_writer(const rootstock_engine *engine);
 
 #endif

@@ -76,6 +76,14 @@
     X(S_VERIFY, "Checks what holds the trees together in the read transaction's snapshot")                             \
     X(S_ENTRIES, "entries of the tree as the transaction sees it, exact")                                              \
     X(S_DEPTH, "at least 1 in a tree with entries")                                                                    \
+    X(S_MANY,                                                                                                          \
+      "any number of write transactions go on at once, of this process and of others, and begin does not wait "        \
+      "for one.")                                                                                                      \
+    X(S_MANY_ORDER, "The committed ones have an order in which each could have been alone: what it read, and what it " \
+                    "did not find, is what those before it in the order have left.")                                   \
+    X(S_MANY_REFUSED, "Nothing of a refused one remains, and begun again it may succeed.")                             \
+    X(S_MANY_NEW, "Should it be there: ROOTSTOCK_EXISTS, nothing changed, or ROOTSTOCK_CONFLICT")                      \
+    X(S_RESTART, "Undoes all that the write transaction has changed since its begin, and keeps its snapshot")          \
     X(S_EMPTY_COMMIT, "A write transaction that changed nothing may count as a commit, or not")
 
 #define DECLARE(name, text) static const char name[] __attribute__((unused)) = text;

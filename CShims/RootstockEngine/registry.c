@@ -414,6 +414,7 @@ static const char *const code_names[] = {
     [ROOTSTOCK_TRANSACTION_BROKEN] = "transaction broken",
     [ROOTSTOCK_MOVED] = "moved to another file",
     [ROOTSTOCK_INTERRUPTED] = "interrupted",
+    [ROOTSTOCK_CONFLICT] = "in another writer's way",
 };
 
 const char *rootstock_code_name(int code) {

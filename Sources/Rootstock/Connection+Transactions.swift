@@ -26,6 +26,25 @@ extension Connection {
         return try finishing(commit: ["COMMIT"], rollback: ["ROLLBACK"], body)
     }
 
+    /// Runs a store's closure in a transaction, and again where another writer was in its way, until the timeout is over that began at `asked`.
+    ///
+    /// That is so on engines on which several write at once. The closure's own error ends it, whatever it is.
+    func withRetriedTransaction<T>(
+        _ kind: TransactionKind, asked: ContinuousClock.Instant, timeout: Duration, _ body: () throws -> T
+    ) throws -> T {
+        guard hasManyWriters else { return try withTransaction(kind, after: .now - asked, body) }
+        var longest: Int32 = 2
+        while true {
+            do {
+                return try withTransaction(kind, after: .now - asked, body)
+            } catch let error as DatabaseError where error.extendedCode == .busySnapshot && .now - asked < timeout {
+                // The one that was in the way has ended: who comes first again is a matter of luck, and of waiting a little.
+                sqlite3_sleep(.random(in: 1...longest))
+                longest = min(longest * 2, 100)
+            }
+        }
+    }
+
     /// Runs `body` in a savepoint: what it wrote is kept when it returns and undone when it throws, while the transaction
     /// around it goes on. Outside a transaction the savepoint is one by itself.
     public func withSavepoint<T>(_ body: () throws -> T) throws -> T {

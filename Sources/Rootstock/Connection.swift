@@ -18,6 +18,9 @@ public final class Connection {
     /// The engine under the connection.
     public let engine: Engine
 
+    /// Whether its write transactions go on beside others, which may be in their way.
+    let hasManyWriters: Bool
+
     /// The path that was opened.
     public let path: String
 
@@ -67,6 +70,7 @@ public final class Connection {
     init(path: String, engine: Engine, options: StoreOptions, queryOnly: Bool) throws(DatabaseError) {
         try options.validate(for: engine)
         self.engine = engine
+        hasManyWriters = engine.capabilities.contains(.manyWriters)
         self.path = path
         isReadOnly = options.readOnly || queryOnly
         refusesWrites = isReadOnly
@@ -92,6 +96,7 @@ public final class Connection {
     /// Opens the SQLite database of `uri` for reading, which says how (`immutable`), and is called by `path`.
     package init(readingURI uri: String, path: String) throws(DatabaseError) {
         engine = .sqlite
+        hasManyWriters = false
         self.path = path
         isReadOnly = true
         refusesWrites = true
@@ -105,6 +110,7 @@ public final class Connection {
     /// their next use, whatever thread it is on.
     init(takingOver other: Connection) {
         engine = other.engine
+        hasManyWriters = other.hasManyWriters
         path = other.path
         isReadOnly = other.isReadOnly
         refusesWrites = other.refusesWrites

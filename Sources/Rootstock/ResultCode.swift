@@ -56,6 +56,9 @@ extension ResultCode {
 }
 
 extension ResultCode {
+    /// Another connection has committed what this transaction has read, or another writer was in its way: begin it again
+    /// (`SQLITE_BUSY_SNAPSHOT`).
+    public static let busySnapshot = busy.extended(2)
     /// A CHECK is not met (`SQLITE_CONSTRAINT_CHECK`).
     public static let checkConstraint = constraint.extended(1)
     /// A foreign key leads nowhere (`SQLITE_CONSTRAINT_FOREIGNKEY`).

@@ -20,7 +20,7 @@ extension Store {
 
     /// Runs `body` in a write transaction, as the synchronous ``write(_:)-6fr01`` does, while the task waits without a thread.
     ///
-    /// Writers are served in the order in which they came. A task that is cancelled before the commit leaves nothing behind.
+    /// Writers are served in the order in which they came, and `body` is run again where the synchronous form runs it again. A task that is cancelled before the commit leaves nothing behind.
     ///
     /// - Throws: ``ResultCode/busy`` if another writer of this process or another has the lock for longer than ``StoreOptions/busyTimeout``;
     ///   `CancellationError` if the task was cancelled; what `body` throws.
@@ -29,7 +29,7 @@ extension Store {
         let asked = ContinuousClock.now
         return try await writer.withConnection { [self] connection in
             try hub.watching(connection) {
-                try connection.withTransaction(writeKind, after: .now - asked) {
+                try connection.withRetriedTransaction(writeKind, asked: asked, timeout: options.busyTimeout) {
                     try connection.endingCancelled { try body(connection) }
                 }
             }

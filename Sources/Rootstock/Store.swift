@@ -73,12 +73,17 @@ public final class Store: Sendable {
     ///
     /// Waits for the write that runs before it, in this process or another, for as long as ``StoreOptions/busyTimeout`` says, and
     /// fails with ``ResultCode/busy`` then. A write inside a write of the same store fails with ``ResultCode/misuse``.
+    ///
+    /// On some engines several write at once (``Engine/Description/hasManyWriters``). There a write that another one was in the way of leaves
+    /// nothing behind. `body` is run again, for as long as the timeout says. Then the write fails with ``ResultCode/busySnapshot``.
     @discardableResult
     public func write<T>(_ body: (Connection) throws -> T) throws -> T {
         let asked = ContinuousClock.now
         return try writer.withConnection { connection in
             try hub.watching(connection) {
-                try connection.withTransaction(writeKind, after: .now - asked) { try body(connection) }
+                try connection.withRetriedTransaction(writeKind, asked: asked, timeout: options.busyTimeout) {
+                    try body(connection)
+                }
             }
         }
     }

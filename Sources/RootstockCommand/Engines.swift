@@ -11,7 +11,7 @@ struct Engines: ParsableCommand {
             A line is an engine: its name, the version of the library underneath, where a store is kept, and its abilities.
 
             durable: a commit can survive the process. backup: a store can be copied while it is in use. vacuum: VACUUM gives space \
-            back. several processes: they can have a store open at once.
+            back. several processes: they can have a store open at once. many writers: they write at once.
 
             Every command takes --load-engine LIBRARY, which loads an engine from a shared library.
             """)
@@ -22,7 +22,7 @@ struct Engines: ParsableCommand {
         for engine in Engine.descriptions {
             let abilities = [
                 (engine.isDurable, "durable"), (engine.copies, "backup"), (engine.compacts, "vacuum"),
-                (engine.sharesProcesses, "several processes"),
+                (engine.sharesProcesses, "several processes"), (engine.hasManyWriters, "many writers"),
             ]
             rows.append([
                 engine.engine.name, engine.version, engine.place.rawValue,

@@ -41,6 +41,8 @@ public struct EngineError: Error, Sendable, CustomStringConvertible {
         case unsupported = 18
         /// An earlier failure left the transaction fit for abort only.
         case transactionBroken = 19
+        /// Another writer was in the write transaction's way: it can only be aborted, and begun again.
+        case conflict = 22
     }
 
     /// What kind of failure it is.

@@ -32,7 +32,8 @@
 /// - **Threads.** An environment is used by many threads at once. A transaction and its cursors are used by one
 ///   thread at a time, not always the same.
 /// - **One writer.** No second write transaction is begun in this process while one is live. Writers of other
-///   processes, if the engine's data can have them, are for the engine to exclude.
+///   processes, if the engine's data can have them, are for the engine to exclude. With ``EngineCapabilities/manyWriters`` they
+///   go on at once instead, and the engine refuses those for which there is no place in an order.
 ///
 /// Nested transactions, secondary indexes, types and collations are not the engine's concern.
 public protocol KeyValueEngine: Sendable {
@@ -71,6 +72,9 @@ public struct EngineCapabilities: OptionSet, Sendable {
     /// What a cursor returned stays valid until its next move, and what a read transaction's `get` returned until the next one. SQL
     /// copies what it keeps, so that a scan need not hold what it has gone by.
     public static let briefSlices = EngineCapabilities(rawValue: 0x100)
+    /// Write transactions go on at once, of any number of threads and processes. One for which there is no place in an order is refused
+    /// with ``EngineError/Code-swift.enum/conflict``, at the latest by its commit, and nothing of it remains.
+    public static let manyWriters = EngineCapabilities(rawValue: 0x200)
 }
 
 /// What the user asked of an environment. Zero asks for the engine's default.

@@ -35,12 +35,12 @@ static const struct {
     const char *state;
     int code;
 } states[] = {
-    {"40001", ROOTSTOCK_BUSY},        {"40P01", ROOTSTOCK_BUSY},        {"55P03", ROOTSTOCK_BUSY},
-    {"53100", ROOTSTOCK_FULL},        {"53200", ROOTSTOCK_NO_MEMORY},   {"53300", ROOTSTOCK_READERS_FULL},
-    {"54", ROOTSTOCK_FULL},           {"25006", ROOTSTOCK_READ_ONLY},   {"42501", ROOTSTOCK_PERMISSION},
-    {"28", ROOTSTOCK_PERMISSION},     {"3D000", ROOTSTOCK_CANNOT_OPEN}, {"57014", ROOTSTOCK_INTERRUPTED},
-    {"57P03", ROOTSTOCK_CANNOT_OPEN}, {"XX001", ROOTSTOCK_CORRUPT},     {"XX002", ROOTSTOCK_CORRUPT},
-    {"42P01", ROOTSTOCK_NOT_A_STORE}, {"3F000", ROOTSTOCK_NOT_A_STORE},
+    {"40001", ROOTSTOCK_CONFLICT},     {"40P01", ROOTSTOCK_CONFLICT},    {"23505", ROOTSTOCK_CONFLICT},
+    {"55P03", ROOTSTOCK_BUSY},         {"53100", ROOTSTOCK_FULL},        {"53200", ROOTSTOCK_NO_MEMORY},
+    {"53300", ROOTSTOCK_READERS_FULL}, {"54", ROOTSTOCK_FULL},           {"25006", ROOTSTOCK_READ_ONLY},
+    {"42501", ROOTSTOCK_PERMISSION},   {"28", ROOTSTOCK_PERMISSION},     {"3D000", ROOTSTOCK_CANNOT_OPEN},
+    {"57014", ROOTSTOCK_INTERRUPTED},  {"57P03", ROOTSTOCK_CANNOT_OPEN}, {"XX001", ROOTSTOCK_CORRUPT},
+    {"XX002", ROOTSTOCK_CORRUPT},      {"42P01", ROOTSTOCK_NOT_A_STORE}, {"3F000", ROOTSTOCK_NOT_A_STORE},
 };
 
 int postgres_answer(const connection *c, const PGresult *result) {
@@ -150,7 +150,7 @@ int postgres_ask(rootstock_transaction *t, statement number, int count, const pa
     postgres_mark(t->connection);
     int code = postgres_receive(t->environment, t->connection, result, 1);
     /* The server's transaction has ended with the failure. */
-    if (code != ROOTSTOCK_OK) t->broken = true;
+    if (code != ROOTSTOCK_OK) t->broken = code;
     return code;
 }
 
@@ -158,11 +158,10 @@ int postgres_ask(rootstock_transaction *t, statement number, int count, const pa
 ** CONNECTIONS
 */
 
-/* With the table's name; what counts is of type bytea and has 8 bytes. */
-#define NUMBER_OF(column) "('x' || encode(" column ", 'hex'))::bit(64)::bigint"
-#define ADD_TO_COUNT(sign, count)                                                                                      \
-    " INSERT INTO %1$s AS e VALUES (0, $2, int8send(" sign count "))"                                                  \
-    " ON CONFLICT (tree, key) DO UPDATE SET value = int8send(" NUMBER_OF("e.value") " " sign " " count ")"
+/* With the names of entry and counted. */
+#define COUNT(number)                                                                                                  \
+    " INSERT INTO %2$s AS c VALUES ($1::int, $2::int, " number ")"                                                     \
+    " ON CONFLICT (tree, part) DO UPDATE SET entries = c.entries + excluded.entries"
 
 static const char *const texts[STATEMENTS] = {
     [STATEMENT_GET] = "SELECT value FROM %1$s WHERE tree = $1::int AND key = $2::bytea",
@@ -177,22 +176,25 @@ static const char *const texts[STATEMENTS] = {
     [STATEMENT_LAST] = "SELECT key, value FROM %1$s WHERE tree = $1::int ORDER BY tree DESC, key DESC LIMIT $2::int",
     [STATEMENT_WRITE] =
         "WITH written AS (INSERT INTO %1$s SELECT $1::int, k, v FROM unnest($3::bytea[], $4::bytea[]) AS x(k, v) "
-        "ON CONFLICT (tree, key) DO UPDATE SET value = excluded.value RETURNING xmax = 0 AS fresh)" ADD_TO_COUNT(
-            "+", "(SELECT count(*) FROM written WHERE fresh)"),
+        "ON CONFLICT (tree, key) DO UPDATE SET value = excluded.value RETURNING xmax = 0 AS fresh)" COUNT(
+            "(SELECT count(*) FROM written WHERE fresh)"),
+    [STATEMENT_ADD] =
+        "WITH added AS (INSERT INTO %1$s SELECT $1::int, k, v FROM unnest($3::bytea[], $4::bytea[]) AS x(k, v) "
+        "RETURNING 1)" COUNT("(SELECT count(*) FROM added)"),
     [STATEMENT_REMOVE] =
-        "WITH removed AS (DELETE FROM %1$s WHERE tree = $1::int AND key = ANY($3::bytea[]) RETURNING 1)" ADD_TO_COUNT(
-            "-", "(SELECT count(*) FROM removed)"),
-    [STATEMENT_CLEAR] =
-        "WITH removed AS (DELETE FROM %1$s WHERE tree = $1::int) DELETE FROM %1$s WHERE tree = 0 AND key = $2::bytea",
+        "WITH removed AS (DELETE FROM %1$s WHERE tree = $1::int AND key = ANY($3::bytea[]) RETURNING 1)" COUNT(
+            "-(SELECT count(*) FROM removed)"),
+    [STATEMENT_CLEAR] = "WITH removed AS (DELETE FROM %1$s WHERE tree = $1::int) DELETE FROM %2$s WHERE tree = $1::int",
     [STATEMENT_SET] = "INSERT INTO %1$s VALUES (0, $1::bytea, $2::bytea) "
                       "ON CONFLICT (tree, key) DO UPDATE SET value = excluded.value",
-    [STATEMENT_LOCK] = "SELECT pg_try_advisory_lock($1::int, $2::int)",
-    [STATEMENT_UNLOCK] = "SELECT pg_advisory_unlock($1::int, $2::int)",
+    [STATEMENT_COUNT] = "SELECT coalesce(sum(entries), 0)::bigint FROM %2$s WHERE tree = $1::int",
+    [STATEMENT_SNAPSHOT] = "SELECT " POSTGRES_SNAPSHOT,
+    /* The first part that no other session has. */
+    [STATEMENT_CLAIM] = "SELECT n FROM generate_series(1, 10000) AS n WHERE pg_try_advisory_lock($1::int, n) LIMIT 1",
 };
 
 /* The index gives the rows in order: no plan that sorts or reads the whole table may come of a guess about LIMIT.
- *Commits
- ** below durability full are written by the server's background writer: a power loss takes the last ones. */
+** Commits below durability full are written by the server's background writer: a power loss takes the last ones. */
 static const char *const settings[] = {
     "SET enable_seqscan = off",  "SET enable_bitmapscan = off", "SET enable_sort = off",
     "SET enable_hashjoin = off", "SET enable_mergejoin = off",  "SET plan_cache_mode = force_generic_plan",
@@ -213,7 +215,8 @@ static int prepare(rootstock_environment *environment, connection *c) {
     postgres_mark(c);
     for (int i = 0; i < STATEMENTS; i++) {
         char *sql = NULL, name[12];
-        if (asprintf(&sql, texts[i], environment->table) < 0) return postgres_say(ROOTSTOCK_NO_MEMORY, "out of memory");
+        if (asprintf(&sql, texts[i], environment->table, environment->counted) < 0)
+            return postgres_say(ROOTSTOCK_NO_MEMORY, "out of memory");
         name_of(name, (statement)i);
         PQsendPrepare(c->link, name, sql, 0, NULL);
         free(sql);

@@ -2,8 +2,7 @@
 ** cursors.c - moving: the server's rows come in batches that grow, and the overlay's are merged with them.
 **
 ** Invariant: a batch holds all of the server's rows of the tree between its first row and its last, in one direction.
-*From
-** `from_start` nothing comes before it, with `at_end` nothing after it.
+** From `from_start` nothing comes before it, with `at_end` nothing after it.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -242,6 +241,11 @@ int postgres_cursor_move(rootstock_cursor *c, rootstock_move move, rootstock_sli
     c->positioned = code == ROOTSTOCK_OK;
     if (!c->positioned) return code;
     memcpy(c->last, key->data, c->last_size = key->size);
+    if (move == ROOTSTOCK_LAST && t->write) {
+        t->highest_tree = c->tree;
+        t->highest_known = 1;
+        memcpy(t->highest, key->data, t->highest_size = key->size);
+    }
     /* In a write transaction what was read is often changed next: then it is known. */
     if (t->write && t->overlay.bytes < LEARNED_BYTES &&
         postgres_overlay_get(&t->overlay, c->tree, key->data, key->size) == NULL)

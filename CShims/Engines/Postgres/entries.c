@@ -15,6 +15,12 @@ enum { OVERLAY_BYTES = 32 << 20, READ_BYTES = 8 << 20 };
 ** READING
 */
 
+static int answer_alone(const PGresult *result, rootstock_slice *value) {
+    if (PQntuples(result) == 0) return ROOTSTOCK_NOT_FOUND;
+    *value = (rootstock_slice){(size_t)PQgetlength(result, 0, 0), PQgetvalue(result, 0, 0)};
+    return ROOTSTOCK_OK;
+}
+
 /* One row of the server's, without its neighbours. */
 static int find_alone(rootstock_transaction *t, rootstock_tree tree, const rootstock_slice *key,
                       rootstock_slice *value) {
@@ -23,12 +29,13 @@ static int find_alone(rootstock_transaction *t, rootstock_tree tree, const roots
     int code = postgres_ask(t, STATEMENT_GET, 2, parameters, &result);
     if (code != ROOTSTOCK_OK) return code;
     if (!postgres_keep(t, result)) return ROOTSTOCK_NO_MEMORY;
-    if (PQntuples(result) == 0) return ROOTSTOCK_NOT_FOUND;
-    *value = (rootstock_slice){(size_t)PQgetlength(result, 0, 0), PQgetvalue(result, 0, 0)};
-    return ROOTSTOCK_OK;
+    return answer_alone(result, value);
 }
 
 int postgres_find(rootstock_transaction *t, rootstock_tree tree, const rootstock_slice *key, rootstock_slice *value) {
+    if (!t->write && t->foretold != NULL && t->first.tree == tree && t->first.size == key->size &&
+        memcmp(t->first.key, key->data, key->size) == 0)
+        return answer_alone(t->foretold, value);
     if (!t->write) return find_alone(t, tree, key, value);
     node *known = postgres_overlay_get(&t->overlay, tree, key->data, key->size);
     if (known != NULL && !known->there) return ROOTSTOCK_NOT_FOUND;
@@ -45,6 +52,7 @@ int postgres_find(rootstock_transaction *t, rootstock_tree tree, const rootstock
 
 int postgres_get(rootstock_transaction *t, rootstock_tree tree, const rootstock_slice *key, rootstock_slice *value) {
     int code = postgres_check(t, false);
+    if (code == ROOTSTOCK_OK && !t->asked) postgres_note_first(t, tree, key);
     return code == ROOTSTOCK_OK ? postgres_find(t, tree, key, value) : code;
 }
 
@@ -141,7 +149,7 @@ static int set_record(rootstock_transaction *t, char kind, const void *name, siz
     postgres_integer(data, 8, number);
     rootstock_slice value = {8, data};
     if (!postgres_overlay_set(&t->overlay, 0, &key, &value, true)) {
-        t->broken = true;
+        t->broken = ROOTSTOCK_NO_MEMORY;
         return postgres_say(ROOTSTOCK_NO_MEMORY, "out of memory");
     }
     t->changes++;
@@ -202,15 +210,18 @@ static void changing(rootstock_transaction *t) {
 }
 
 int postgres_tree_clear(rootstock_transaction *t, rootstock_tree tree) {
-    unsigned char key[8] = {'E'};
     int code = postgres_check(t, true);
     if (code != ROOTSTOCK_OK) return code;
-    PGresult *result;
-    postgres_integer(key + 1, 4, tree);
-    const parameter parameters[] = {INTEGER(tree), {key, 5}};
-    code = postgres_ask(t, STATEMENT_CLEAR, 2, parameters, &result);
-    if (code != ROOTSTOCK_OK) return code;
-    PQclear(result);
+    PGresult *results[2];
+    int saved = postgres_save(t);
+    postgres_send(t->connection, STATEMENT_CLEAR, 1, (const parameter[]){INTEGER(tree)});
+    postgres_mark(t->connection);
+    code = postgres_receive(t->environment, t->connection, results, 1 + saved);
+    if (code != ROOTSTOCK_OK) {
+        t->broken = code;
+        return code;
+    }
+    for (int i = 0; i <= saved; i++) PQclear(results[i]);
     changing(t);
     t->server_changes++;
     postgres_overlay_forget(&t->overlay, tree);
@@ -219,16 +230,13 @@ int postgres_tree_clear(rootstock_transaction *t, rootstock_tree tree) {
 }
 
 int postgres_tree_statistics(rootstock_transaction *t, rootstock_tree tree, rootstock_tree_statistics *statistics) {
-    unsigned char key[8] = {'E'};
     memset(statistics, 0, sizeof *statistics);
     int code = postgres_check(t, false);
     /* The server counts what is new to it. */
     if (code == ROOTSTOCK_OK && t->write) code = postgres_flush(t, false);
     if (code != ROOTSTOCK_OK) return code;
-    postgres_integer(key + 1, 4, tree);
-    const parameter parameters[] = {INTEGER(0), {key, 5}};
     PGresult *result;
-    code = postgres_ask(t, STATEMENT_GET, 2, parameters, &result);
+    code = postgres_ask(t, STATEMENT_COUNT, 1, (const parameter[]){INTEGER(tree)}, &result);
     if (code != ROOTSTOCK_OK) return code;
     if (PQntuples(result) == 1) statistics->entries = postgres_number(PQgetvalue(result, 0, 0), 8);
     statistics->depth = 1;
@@ -261,11 +269,12 @@ static bool is_above(const rootstock_transaction *t, const rootstock_slice *key)
 
 /* Sets the entry in the overlay, which goes to the server when it is large. */
 static int change(rootstock_transaction *t, rootstock_tree tree, const rootstock_slice *key,
-                  const rootstock_slice *value) {
+                  const rootstock_slice *value, bool added) {
     if (!postgres_overlay_set(&t->overlay, tree, key, value, true)) {
-        t->broken = true;
+        t->broken = ROOTSTOCK_NO_MEMORY;
         return postgres_say(ROOTSTOCK_NO_MEMORY, "out of memory");
     }
+    if (added) postgres_overlay_get(&t->overlay, tree, key->data, key->size)->added = true;
     changing(t);
     if (t->overlay.bytes < OVERLAY_BYTES) return ROOTSTOCK_OK;
     int code = postgres_flush(t, false);
@@ -280,6 +289,9 @@ int postgres_put(rootstock_transaction *t, rootstock_tree tree, const rootstock_
     if (code != ROOTSTOCK_OK) return code;
     if (key->size == 0 || key->size > LONGEST_KEY)
         return postgres_say(ROOTSTOCK_KEY_TOO_LONG, "a key has 1 to %d bytes", LONGEST_KEY);
+    const node *known_node =
+        flags & ROOTSTOCK_PUT_NEW ? postgres_overlay_get(&t->overlay, tree, key->data, key->size) : NULL;
+    if (known_node != NULL && known_node->there) return ROOTSTOCK_EXISTS;
     if (flags & ROOTSTOCK_PUT_APPEND) code = know_highest(t, tree);
     if (code != ROOTSTOCK_OK) return code;
     bool known = t->highest_known && t->highest_tree == tree, above = known && is_above(t, key);
@@ -293,7 +305,7 @@ int postgres_put(rootstock_transaction *t, rootstock_tree tree, const rootstock_
         memmove(t->highest, key->data, t->highest_size = key->size);
         t->highest_known = 1;
     }
-    return change(t, tree, key, value);
+    return change(t, tree, key, value, (flags & ROOTSTOCK_PUT_NEW) && known_node == NULL);
 }
 
 int postgres_remove(rootstock_transaction *t, rootstock_tree tree, const rootstock_slice *key) {
@@ -302,5 +314,5 @@ int postgres_remove(rootstock_transaction *t, rootstock_tree tree, const rootsto
     if (code == ROOTSTOCK_OK) code = postgres_find(t, tree, key, &old);
     if (code != ROOTSTOCK_OK) return code;
     if (t->highest_tree == tree) t->highest_known = 0;
-    return change(t, tree, key, NULL);
+    return change(t, tree, key, NULL, false);
 }

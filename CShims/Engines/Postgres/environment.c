@@ -8,7 +8,7 @@
 
 #include "postgres.h"
 
-static const char store_mark[] = "Rootstock on PostgreSQL 1";
+static const char store_mark[] = "Rootstock on PostgreSQL 2";
 
 /*
 ** OPENING
@@ -23,6 +23,7 @@ static void free_environment(rootstock_environment *e) {
     postgres_address_free(&e->address);
     pthread_mutex_destroy(&e->mutex);
     free(e->table);
+    free(e->counted);
     free(e->path);
     free(e);
 }
@@ -43,7 +44,7 @@ void postgres_empty_pool(rootstock_environment *e) {
 static int run(rootstock_environment *e, connection *c, const char *format, PGresult **result) {
     char *sql = NULL;
     PGresult *ignored;
-    if (asprintf(&sql, format, e->table, e->address.schema, store_mark) < 0)
+    if (asprintf(&sql, format, e->table, e->address.schema, store_mark, e->counted) < 0)
         return postgres_say(ROOTSTOCK_NO_MEMORY, "out of memory");
     postgres_send_text(c, sql);
     postgres_mark(c);
@@ -58,20 +59,23 @@ static int find_table(rootstock_environment *e, connection *c) {
     PGresult *result;
     int code = run(e, c, "SELECT coalesce(to_regclass('%1$s')::oid::int, 0)", &result);
     if (code != ROOTSTOCK_OK) return code;
-    e->lock = (int)postgres_number(PQgetvalue(result, 0, 0), 4);
+    e->oid = (int)postgres_number(PQgetvalue(result, 0, 0), 4);
     PQclear(result);
     return ROOTSTOCK_OK;
 }
 
-/* One client at a time makes a schema's table. */
+/* One client at a time makes a schema's tables. A row that is changed stays on its page where there is room: its entry
+** in the index stays, too, and no other writer's page of the index is touched. */
 static int create_table(rootstock_environment *e, connection *c) {
     static const char *const steps[] = {
         "BEGIN",
         "SELECT pg_advisory_xact_lock(hashtext('%1$s'))",
         "CREATE SCHEMA IF NOT EXISTS \"%2$s\"",
         "CREATE TABLE IF NOT EXISTS %1$s (tree int NOT NULL, key bytea NOT NULL, value bytea NOT NULL, "
-        "PRIMARY KEY (tree, key))",
-        "INSERT INTO %1$s VALUES (0, '\\x53', '%3$s'), (0, '\\x43', '\\x0000000000000001') ON CONFLICT DO NOTHING",
+        "PRIMARY KEY (tree, key)) WITH (fillfactor = 80)",
+        "CREATE TABLE IF NOT EXISTS %4$s (tree int NOT NULL, part int NOT NULL, entries bigint NOT NULL, "
+        "PRIMARY KEY (tree, part)) WITH (fillfactor = 50)",
+        "INSERT INTO %1$s VALUES (0, '\\x53', '%3$s') ON CONFLICT DO NOTHING",
         "COMMIT",
     };
     int code = ROOTSTOCK_OK;
@@ -96,12 +100,11 @@ static int open_store(rootstock_environment *e) {
     connection *c;
     int code = postgres_connect(e, &c);
     if (code != ROOTSTOCK_OK) return code;
-    if (asprintf(&e->table, "\"%s\".entry", e->address.schema) < 0) {
-        e->table = NULL;
-        code = postgres_say(ROOTSTOCK_NO_MEMORY, "out of memory");
-    }
+    if (asprintf(&e->table, "\"%s\".entry", e->address.schema) < 0) e->table = NULL;
+    if (asprintf(&e->counted, "\"%s\".counted", e->address.schema) < 0) e->counted = NULL;
+    if (e->table == NULL || e->counted == NULL) code = postgres_say(ROOTSTOCK_NO_MEMORY, "out of memory");
     if (code == ROOTSTOCK_OK) code = find_table(e, c);
-    if (code == ROOTSTOCK_OK && e->lock == 0)
+    if (code == ROOTSTOCK_OK && e->oid == 0)
         code = e->options.read_only
                    ? postgres_say(ROOTSTOCK_NOT_A_STORE, "the server has no store in schema \"%s\"", e->address.schema)
                    : create_table(e, c);
@@ -191,8 +194,8 @@ static int postgres_statistics(rootstock_environment *e, rootstock_environment_s
     if (postgres_is_child(e)) return postgres_refuse_child();
     int code = postgres_take(e, &c);
     if (code != ROOTSTOCK_OK) return code;
-    code =
-        run(e, c, "SELECT pg_total_relation_size('%1$s'), value FROM %1$s WHERE tree = 0 AND key = '\\x43'", &result);
+    code = run(e, c, "SELECT pg_total_relation_size('%1$s') + pg_total_relation_size('%4$s'), " POSTGRES_SNAPSHOT,
+               &result);
     /* Asking is not what the store's users have waited for. */
     e->round_trips -= c->round_trips;
     if (code != ROOTSTOCK_OK) {
@@ -224,7 +227,7 @@ static const char *postgres_describe(rootstock_environment *e, int code) {
 
 static const rootstock_engine postgres = {
     .abi_version = ROOTSTOCK_ENGINE_ABI,
-    .capabilities = ROOTSTOCK_CAPABILITY_DURABLE,
+    .capabilities = ROOTSTOCK_CAPABILITY_DURABLE | ROOTSTOCK_CAPABILITY_MANY_WRITERS,
     .name = "postgres",
     .version = "libpq " PG_VERSION,
     .open = postgres_open,
@@ -251,6 +254,7 @@ static const rootstock_engine postgres = {
     .describe = postgres_describe,
     .cursor_peek = postgres_cursor_peek,
     .get_several = postgres_get_several,
+    .restart = postgres_restart,
 };
 
 __attribute__((visibility("default"))) const rootstock_engine *rootstock_engine_init(uint32_t abi);

@@ -1,34 +1,34 @@
 /*
 ** postgres.h - the engine "postgres": a store is a schema of a PostgreSQL server, by libpq.
 **
-**   address.c         finds the server and the schema that a path names
-**   connection.c      talks to the server
-**   environment.c     opens and closes stores
-**   transactions.c    begins and ends
-**   overlay.c         keeps what the write transaction has changed
-**   entries.c         reads and writes
-**   windows.c         remembers neighbouring entries
-**   cursors.c         moves
-** `make` in this folder builds the shared library for --load-engine.
+** address.c finds the server and the schema that a path names, connection.c talks to the server, environment.c opens
+** and closes stores, transactions.c begins and ends, commit.c sends what changed, overlay.c keeps what the write
+** transaction has changed, entries.c reads and writes, windows.c remembers what lies near, cursors.c moves. `make` in
+** this folder builds the shared library for --load-engine.
 **
-** HOW A STORE LIES IN THE SCHEMA. One table: entry (tree int, key bytea, value bytea, primary key (tree, key)). Tree 0
-** has the store's own records:
+** HOW A STORE LIES IN THE SCHEMA. entry (tree int, key bytea, value bytea, primary key (tree, key)) has the entries,
+** counted (tree int, part int, entries bigint, primary key (tree, part)) how many each tree has: the sum of its parts.
+** Tree 0 of entry has the records of the store's own; numbers have their most significant byte first:
 **
 ** | key                            | value                                   |
 ** |--------------------------------|-----------------------------------------|
 ** | 'S'                            | the mark of a store                     |
-** | 'C'                            | the number of the last commit, 8 bytes  |
 ** | 'X'                            | the next tree's number, 8 bytes         |
 ** | 'N', a tree's name             | its number, 8 bytes                     |
-** | 'E', a tree's number, 4 bytes  | its entries, 8 bytes                    |
 **
-** Numbers have their most significant byte first. A read transaction is one at repeatable read, held. The write
-** transaction holds an advisory lock of its session, too: one writer at a time, of all clients. Its changes are in
-** memory (the overlay), and go to the server in one pipeline with its COMMIT. Reads of the transaction merge them with
-** the server's rows.
+** A read transaction is one at repeatable read, held. A write transaction is serializable, and as many of them go on at
+** once as there are clients. Its changes are in memory (the overlay), and go to the server in one pipeline with its
+** COMMIT; reads of the transaction merge them with the server's rows. PostgreSQL refuses a transaction that could not
+** have been alone: ROOTSTOCK_CONFLICT.
+**
+** WHAT WRITERS SHARE would make each of them refuse the others. So no commit writes a number of commits: a snapshot's
+** identifier is how many of the server's transactions have ended, by its own list of those that have not. Each
+** connection that writes counts entries in a part of its own, which an advisory lock of its session gives it. And
+** counted is read in a write transaction only where somebody asks for a tree's entries.
 **
 ** ROUND TRIPS. postgres_receive alone waits for the server, and counts that. What nobody waits for (the end of a
-** snapshot, the release of the lock) is sent, and its answer is read before the next one.
+** snapshot) is sent, and its answer is read before the next one. What transactions ask for first again and again (the
+** schema's generation) is asked with their begin.
 **
 ** Invariant: a connection in the pool has no transaction open on the server once its unread answers are read.
 */
@@ -56,13 +56,20 @@ typedef enum statement {
     STATEMENT_BEFORE,
     STATEMENT_LAST,
     STATEMENT_WRITE,
+    STATEMENT_ADD,
     STATEMENT_REMOVE,
     STATEMENT_CLEAR,
     STATEMENT_SET,
-    STATEMENT_LOCK,
-    STATEMENT_UNLOCK,
+    STATEMENT_COUNT,
+    STATEMENT_SNAPSHOT,
+    STATEMENT_CLAIM,
     STATEMENTS
 } statement;
+
+/* The number of the snapshot of a transaction: 0 on a server in recovery. */
+#define POSTGRES_SNAPSHOT                                                                                              \
+    "(SELECT CASE WHEN pg_is_in_recovery() THEN 0 ELSE pg_snapshot_xmax(s)::text::bigint - "                           \
+    "(SELECT count(*) FROM pg_snapshot_xip(s)) END FROM pg_current_snapshot() AS s)"
 
 /* Where a store is: what libpq connects to, and the schema. */
 typedef struct address {
@@ -75,6 +82,7 @@ typedef struct connection {
     int unread;           /* marks sent whose answers are not read */
     int nobodys;          /* of these: those from the start on whose answers nobody waits for */
     uint64_t round_trips; /* since it was made, or in the pool */
+    int part;             /* of the counts: its own; 0 none yet */
     struct connection *next;
 } connection;
 
@@ -85,18 +93,28 @@ typedef struct tree_name {
     char name[];
 } tree_name;
 
+/* A key that transactions begin by asking for. */
+typedef struct first_key {
+    rootstock_tree tree;
+    size_t size;
+    unsigned char key[16];
+    int times; /* in a row */
+} first_key;
+
 struct rootstock_environment {
     char *path;
     address address;
-    char *table; /* "schema".entry, quoted */
+    char *table, *counted; /* "schema".entry, "schema".counted */
     rootstock_options options;
     pid_t process;
-    int lock; /* the table's oid: number of the writers' advisory lock */
+    int oid; /* the table's: number of the advisory locks */
     _Atomic uint64_t round_trips;
     pthread_mutex_t mutex; /* guards what follows */
     connection *pool;
     rootstock_transaction *readers;
     tree_name *names;
+    first_key first;
+    uint64_t unnumbered; /* snapshots of a server in recovery, which has no numbers */
 };
 
 /* What the write transaction knows of an entry: changed by it, or read from the server. */
@@ -104,6 +122,7 @@ typedef struct node {
     rootstock_tree tree;
     bool there;   /* the entry is; else it is not */
     bool changed; /* the server does not know yet */
+    bool added;   /* and it has no such entry, or the transaction is refused */
     size_t size;
     rootstock_slice value; /* malloc'd */
     unsigned char *key;
@@ -120,9 +139,8 @@ typedef struct overlay {
 } overlay;
 
 /* The server's rows of a tree from a key on, all of them up to the last: what a write transaction asks about next lies
- *near,
- ** mostly, and then costs nothing. So removing the entries of an index, and looking whether keys are taken, goes by
- *windows. */
+** near, mostly, and then costs nothing. So removing the entries of an index, and looking whether keys are taken, goes
+** by windows. */
 typedef struct window {
     rootstock_tree tree; /* 0: none */
     PGresult *rows;
@@ -138,8 +156,13 @@ enum { WINDOWS = 8 };
 struct rootstock_transaction {
     rootstock_environment *environment;
     connection *connection; /* null: no snapshot */
-    bool write, broken;
+    bool write;
+    bool asked; /* some get was */
+    bool saved; /* the server has a savepoint before the first change that it knows of */
+    int broken; /* by a failure of that code */
     uint64_t identifier;
+    first_key first;    /* asked for with begin */
+    PGresult *foretold; /* and its answer, in a read transaction; or null */
     overlay overlay;
     uint64_t changes;        /* changed something */
     uint64_t server_changes; /* the server's rows changed: batches of cursors are old */
@@ -208,8 +231,7 @@ void postgres_mark(connection *c);
 /* What was sent up to here is read and forgotten by the next receive. */
 void postgres_leave(connection *c);
 /* Waits for the answers to what was sent since the last leave: exactly `count`. The first failure among them is the
- *code, and
- ** then no answer is given. */
+** code, and then no answer is given. */
 int postgres_receive(rootstock_environment *environment, connection *c, PGresult **results, int count);
 /* Sends one statement and waits. */
 int postgres_ask(rootstock_transaction *t, statement number, int count, const parameter *parameters, PGresult **result);
@@ -222,8 +244,7 @@ void postgres_empty_pool(rootstock_environment *environment);
 int postgres_compare(const void *a, size_t a_size, const void *b, size_t b_size);
 /* The node of the key, or null. */
 node *postgres_overlay_get(const overlay *o, rootstock_tree tree, const void *key, size_t size);
-/* The first node of the tree above the key, or at it; the last one below it or at it. A null key: from the tree's end.
- */
+/* The first node of the tree above the key, or at it; the last one below it or at it. A null key: the tree's end. */
 node *postgres_overlay_above(const overlay *o, rootstock_tree tree, const void *key, size_t size, bool at);
 node *postgres_overlay_below(const overlay *o, rootstock_tree tree, const void *key, size_t size, bool at);
 /* Sets the key's node; data null: the entry is not there. False: no memory. */
@@ -236,11 +257,18 @@ void postgres_overlay_forget(overlay *o, rootstock_tree tree);
 /* Keeps a result until what lies in it may go; false: no memory, and it is freed. */
 bool postgres_keep(rootstock_transaction *t, PGresult *result);
 void postgres_forget_results(rootstock_transaction *t);
-/* Sends what the overlay has changed. With commit also the number of the commit, COMMIT, and the lock's release. */
-int postgres_flush(rootstock_transaction *t, bool commit);
+/* Notes what a transaction asks for first. */
+void postgres_note_first(rootstock_transaction *t, rootstock_tree tree, const rootstock_slice *key);
 int postgres_check(rootstock_transaction *t, bool write);
 bool postgres_is_child(const rootstock_environment *environment);
 int postgres_refuse_child(void);
+
+/* commit.c */
+/* Sends what the overlay has changed, with commit also COMMIT, and waits. */
+int postgres_flush(rootstock_transaction *t, bool commit);
+
+/* Sends a savepoint, unless there is one: 1 if it did. */
+int postgres_save(rootstock_transaction *t);
 
 /* windows.c: what the server has for a key, in a write transaction. */
 /* The window that says what the server has for the key; asked for, if need be. */

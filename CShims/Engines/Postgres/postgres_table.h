@@ -9,6 +9,7 @@ int postgres_begin(rootstock_environment *environment, uint32_t flags, rootstock
 int postgres_commit(rootstock_transaction *transaction);
 void postgres_abort(rootstock_transaction *transaction);
 void postgres_reset(rootstock_transaction *transaction);
+int postgres_restart(rootstock_transaction *transaction);
 int postgres_renew(rootstock_transaction *transaction);
 uint64_t postgres_identifier(rootstock_transaction *transaction);
 int postgres_tree_open(rootstock_transaction *transaction, const char *name, uint32_t flags, rootstock_tree *tree);

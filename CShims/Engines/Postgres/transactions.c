@@ -1,21 +1,16 @@
 /*
-** transactions.c - beginning and ending: snapshots, the writers' lock, and the pipeline that a commit is.
+** transactions.c - beginning and ending: snapshots, their numbers, and what is asked with a begin.
 **
-** Invariant: the lock is taken before the write transaction's snapshot and given back after its commit, so that each
-** writer sees the commit before.
+** A snapshot's number is how many of the server's transactions had ended when it was taken. One server takes its
+** snapshots one after the other, so that each sees what all before it see: the same number is the same state.
 */
 #include <stdlib.h>
 #include <string.h>
 
 #include "postgres.h"
 
-/* Of advisory locks, so that other users of the database are not in the way: "root". */
-enum { LOCK_CLASS = 0x726f6f74 };
-/* A batch of changes in one statement. */
-enum { BATCH_BYTES = 1 << 20, BATCH_ROWS = 10000 };
-
 #define BEGIN_READ "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-#define BEGIN_WRITE "BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE"
+#define BEGIN_WRITE "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE"
 
 bool postgres_is_child(const rootstock_environment *environment) {
     return environment->process != getpid();
@@ -27,6 +22,8 @@ int postgres_refuse_child(void) {
 
 int postgres_check(rootstock_transaction *t, bool write) {
     if (postgres_is_child(t->environment)) return postgres_refuse_child();
+    if (t->broken == ROOTSTOCK_CONFLICT)
+        return postgres_say(ROOTSTOCK_CONFLICT, "another writer was in the transaction's way: begin again");
     if (t->broken)
         return postgres_say(ROOTSTOCK_TRANSACTION_BROKEN, "an earlier failure ended the transaction: begin again");
     if (write && !t->write) return postgres_say(ROOTSTOCK_READ_ONLY, "a read transaction changes nothing");
@@ -70,6 +67,20 @@ void postgres_forget_results(rootstock_transaction *t) {
     t->result_count = kept;
 }
 
+/* What transactions ask for first again and again is asked with their begin. */
+void postgres_note_first(rootstock_transaction *t, rootstock_tree tree, const rootstock_slice *key) {
+    first_key *first = &t->environment->first;
+    t->asked = true;
+    pthread_mutex_lock(&t->environment->mutex);
+    bool same = first->tree == tree && first->size == key->size && memcmp(first->key, key->data, key->size) == 0;
+    if (!same && key->size <= sizeof first->key) {
+        *first = (first_key){.tree = tree, .size = key->size};
+        memcpy(first->key, key->data, key->size);
+    }
+    if (same && first->times < 2) first->times++;
+    pthread_mutex_unlock(&t->environment->mutex);
+}
+
 /*
 ** SNAPSHOTS
 */
@@ -93,10 +104,6 @@ static void leave_readers(rootstock_transaction *t) {
     pthread_mutex_unlock(&e->mutex);
 }
 
-static void read_commit_number(rootstock_transaction *t, PGresult *result) {
-    t->identifier = PQntuples(result) == 1 ? postgres_number(PQgetvalue(result, 0, 0), 8) : 1;
-}
-
 /* Closes the connection that failed. True: it was lost, and those in the pool, which are as old, are closed with it. */
 static bool give_up(rootstock_transaction *t) {
     bool lost = PQstatus(t->connection->link) == CONNECTION_BAD;
@@ -106,217 +113,82 @@ static bool give_up(rootstock_transaction *t) {
     return lost;
 }
 
-/* The server takes the snapshot with the first SELECT, which reads the number of its commit. A connection that was lost
-** while nobody used it (the server was started anew) is replaced. */
+/* What begin has asked for with the snapshot is known. Without memory it is asked again. */
+static void keep_foretold(rootstock_transaction *t, PGresult *result) {
+    const rootstock_slice key = {t->first.size, t->first.key};
+    t->foretold = NULL;
+    if (!postgres_keep(t, result)) return;
+    if (!t->write) {
+        t->foretold = result;
+        return;
+    }
+    bool there = PQntuples(result) == 1;
+    rootstock_slice value = {0};
+    if (there) value = (rootstock_slice){(size_t)PQgetlength(result, 0, 0), PQgetvalue(result, 0, 0)};
+    postgres_overlay_set(&t->overlay, t->first.tree, &key, there ? &value : NULL, false);
+}
+
+/* Each answer of a begin; true: it was the snapshot's number. */
+static void learn_begin(rootstock_transaction *t, PGresult **results, bool claims, bool foretells) {
+    rootstock_environment *e = t->environment;
+    int at = 0;
+    if (claims && PQntuples(results[at]) == 1)
+        t->connection->part = (int)postgres_number(PQgetvalue(results[at], 0, 0), 4);
+    if (claims) PQclear(results[at++]);
+    PQclear(results[at++]); /* BEGIN */
+    t->identifier = postgres_number(PQgetvalue(results[at], 0, 0), 8);
+    PQclear(results[at++]);
+    if (t->identifier == 0) {
+        pthread_mutex_lock(&e->mutex);
+        t->identifier = ++e->unnumbered;
+        pthread_mutex_unlock(&e->mutex);
+    }
+    if (foretells) keep_foretold(t, results[at]);
+}
+
+/* The server takes the snapshot with the first SELECT, which gives its number. A connection that was lost while nobody
+** used it (the server was started anew) is replaced. */
 static int take_snapshot(rootstock_transaction *t) {
     rootstock_environment *e = t->environment;
-    const parameter record[] = {INTEGER(0), {"C", 1}};
-    PGresult *results[2];
+    PGresult *results[4];
     int code;
+    pthread_mutex_lock(&e->mutex);
+    t->first = e->first;
+    pthread_mutex_unlock(&e->mutex);
+    t->asked = false;
+    const bool foretells = t->first.times > 1;
+    const parameter key[] = {INTEGER(t->first.tree), {t->first.key, t->first.size}};
     for (bool again = false;; again = true) {
         code = postgres_take(e, &t->connection);
         if (code != ROOTSTOCK_OK) return code;
-        postgres_send_text(t->connection, BEGIN_READ);
-        postgres_send(t->connection, STATEMENT_GET, 2, record);
+        bool claims = t->write && t->connection->part == 0;
+        if (claims) {
+            postgres_send(t->connection, STATEMENT_CLAIM, 1, (const parameter[]){INTEGER(e->oid)});
+            postgres_mark(t->connection);
+        }
+        postgres_send_text(t->connection, t->write ? BEGIN_WRITE : BEGIN_READ);
+        postgres_send(t->connection, STATEMENT_SNAPSHOT, 0, NULL);
+        if (foretells) postgres_send(t->connection, STATEMENT_GET, 2, key);
         postgres_mark(t->connection);
-        code = postgres_receive(e, t->connection, results, 2);
+        code = postgres_receive(e, t->connection, results, 2 + claims + foretells);
+        if (code == ROOTSTOCK_OK) learn_begin(t, results, claims, foretells);
         if (code == ROOTSTOCK_OK) break;
         if (!give_up(t) || again) return code;
     }
-    read_commit_number(t, results[1]);
-    PQclear(results[0]);
-    PQclear(results[1]);
-    enter_readers(t);
+    if (!t->write) enter_readers(t);
     return ROOTSTOCK_OK;
 }
 
-/* Nobody waits for the server to forget the snapshot. */
+/* Ends the server's transaction, for which nobody waits. */
 static void drop_snapshot(rootstock_transaction *t) {
     if (t->connection == NULL) return;
-    leave_readers(t);
+    if (!t->write) leave_readers(t);
     postgres_send_text(t->connection, "ROLLBACK");
     postgres_mark(t->connection);
     postgres_leave(t->connection);
     postgres_give(t->environment, t->connection);
     t->connection = NULL;
-    t->broken = false;
-}
-
-/*
-** THE WRITER
-*/
-
-static void send_lock(rootstock_transaction *t, statement number) {
-    const parameter lock[] = {INTEGER(LOCK_CLASS), INTEGER((uint32_t)t->environment->lock)};
-    postgres_send(t->connection, number, 2, lock);
-    postgres_mark(t->connection);
-}
-
-/* The lock, and hoping for it the transaction's begin: one round trip. */
-static int try_write(rootstock_transaction *t, bool *locked) {
-    const parameter record[] = {INTEGER(0), {"C", 1}};
-    PGresult *results[3];
-    send_lock(t, STATEMENT_LOCK);
-    postgres_send_text(t->connection, BEGIN_WRITE);
-    postgres_send(t->connection, STATEMENT_GET, 2, record);
-    postgres_mark(t->connection);
-    int code = postgres_receive(t->environment, t->connection, results, 3);
-    if (code != ROOTSTOCK_OK) return code;
-    *locked = PQgetvalue(results[0], 0, 0)[0] != 0;
-    if (*locked) read_commit_number(t, results[2]);
-    for (int i = 0; i < 3; i++) PQclear(results[i]);
-    if (*locked) return ROOTSTOCK_OK;
-    postgres_send_text(t->connection, "ROLLBACK");
-    postgres_mark(t->connection);
-    postgres_leave(t->connection);
-    return ROOTSTOCK_OK;
-}
-
-static int take_lock(rootstock_transaction *t, rootstock_busy busy, void *context) {
-    rootstock_environment *e = t->environment;
-    bool again = false;
-    for (int attempts = 0;;) {
-        bool locked = false;
-        int code = t->connection != NULL ? ROOTSTOCK_OK : postgres_take(e, &t->connection);
-        if (code != ROOTSTOCK_OK) return code;
-        code = try_write(t, &locked);
-        if (code != ROOTSTOCK_OK) {
-            if (!give_up(t) || again) return code;
-            again = true;
-            continue;
-        }
-        if (locked) return ROOTSTOCK_OK;
-        if (busy == NULL || !busy(context, attempts++)) {
-            postgres_give(e, t->connection);
-            t->connection = NULL;
-            return postgres_say(ROOTSTOCK_BUSY, "another client writes");
-        }
-    }
-}
-
-/*
-** COMMITTING
-*/
-
-/* An array of bytea as the server takes it. */
-typedef struct array {
-    unsigned char *bytes;
-    size_t size, room, count;
-} array;
-
-enum { ARRAY_HEADER = 20, TYPE_BYTEA = 17 };
-
-static bool add(array *a, const void *data, size_t size) {
-    if (a->room - a->size < size + 4 || a->bytes == NULL) {
-        size_t room = (a->room + size) * 2 + 1024;
-        unsigned char *more = realloc(a->bytes, room);
-        if (more == NULL) return false;
-        if (a->bytes == NULL) a->size = ARRAY_HEADER;
-        a->bytes = more;
-        a->room = room;
-    }
-    postgres_integer(a->bytes + a->size, 4, size);
-    if (size > 0) memcpy(a->bytes + a->size + 4, data, size);
-    a->size += 4 + size;
-    a->count++;
-    return true;
-}
-
-static parameter finish_array(array *a) {
-    const uint64_t header[] = {1, 0, TYPE_BYTEA, a->count, 1};
-    for (int i = 0; i < 5; i++) postgres_integer(a->bytes + 4 * i, 4, header[i]);
-    return (parameter){a->bytes, a->size};
-}
-
-static void empty(array *a) {
-    a->count = 0;
-    a->size = ARRAY_HEADER;
-}
-
-/* The key of a tree's count of entries. */
-static parameter count_key(unsigned char key[8], rootstock_tree tree) {
-    key[0] = 'E';
-    postgres_integer(key + 1, 4, tree);
-    return (parameter){key, 5};
-}
-
-typedef struct batch {
-    array keys, values, removed;
-} batch;
-
-static int send_batch(rootstock_transaction *t, rootstock_tree tree, batch *b) {
-    unsigned char key[8];
-    int sent = 0;
-    if (b->keys.count > 0) {
-        const parameter parameters[] = {INTEGER(tree), count_key(key, tree), finish_array(&b->keys),
-                                        finish_array(&b->values)};
-        postgres_send(t->connection, STATEMENT_WRITE, 4, parameters);
-        sent++;
-    }
-    if (b->removed.count > 0) {
-        const parameter parameters[] = {INTEGER(tree), count_key(key, tree), finish_array(&b->removed)};
-        postgres_send(t->connection, STATEMENT_REMOVE, 3, parameters);
-        sent++;
-    }
-    empty(&b->keys);
-    empty(&b->values);
-    empty(&b->removed);
-    return sent;
-}
-
-/* Sends what changed, in order. The number of statements, or -1: no memory. */
-static int send_changes(rootstock_transaction *t) {
-    batch b = {0};
-    int sent = 0;
-    rootstock_tree tree = 0;
-    for (node *n = t->overlay.first[0]; n != NULL && sent >= 0; n = n->next[0]) {
-        if (!n->changed) continue;
-        bool large =
-            b.keys.size + b.values.size + b.removed.size > BATCH_BYTES || b.keys.count + b.removed.count >= BATCH_ROWS;
-        if ((n->tree != tree || large) && b.keys.count + b.removed.count > 0) sent += send_batch(t, tree, &b);
-        tree = n->tree;
-        if (n->tree == 0) {
-            const parameter record[] = {{n->key, n->size}, {n->value.data, n->value.size}};
-            postgres_send(t->connection, STATEMENT_SET, 2, record);
-            sent++;
-        } else if (n->there ? !add(&b.keys, n->key, n->size) || !add(&b.values, n->value.data, n->value.size)
-                            : !add(&b.removed, n->key, n->size)) {
-            sent = -1;
-        }
-    }
-    if (sent >= 0 && b.keys.count + b.removed.count > 0) sent += send_batch(t, tree, &b);
-    free(b.keys.bytes);
-    free(b.values.bytes);
-    free(b.removed.bytes);
-    return sent;
-}
-
-int postgres_flush(rootstock_transaction *t, bool commit) {
-    int sent = t->overlay.changed > 0 ? send_changes(t) : 0;
-    if (sent < 0) {
-        t->broken = true;
-        return postgres_say(ROOTSTOCK_NO_MEMORY, "out of memory");
-    }
-    if (sent == 0 && !commit) return ROOTSTOCK_OK;
-    if (commit) {
-        const parameter record[] = {{"C", 1}, LONG(t->identifier + 1)};
-        postgres_send(t->connection, STATEMENT_SET, 2, record);
-        postgres_send_text(t->connection, "COMMIT");
-        sent += 2;
-    }
-    postgres_mark(t->connection);
-    if (commit) send_lock(t, STATEMENT_UNLOCK);
-    PGresult **results = calloc((size_t)sent, sizeof *results);
-    /* Without room for them the answers are read, and the failure is one all the same. */
-    int code = postgres_receive(t->environment, t->connection, results, results == NULL ? 0 : sent);
-    for (int i = 0; results != NULL && code == ROOTSTOCK_OK && i < sent; i++) PQclear(results[i]);
-    free(results);
-    if (code != ROOTSTOCK_OK) t->broken = true;
-    if (commit) return code;
-    for (node *n = t->overlay.first[0]; n != NULL; n = n->next[0]) n->changed = false;
-    t->overlay.changed = 0;
-    t->server_changes++;
-    return code;
+    t->broken = 0;
 }
 
 /*
@@ -337,6 +209,7 @@ static void free_transaction(rootstock_transaction *t) {
 
 int postgres_begin(rootstock_environment *e, uint32_t flags, rootstock_busy busy, void *context,
                    rootstock_transaction **out) {
+    (void)busy, (void)context; /* nobody waits */
     if (postgres_is_child(e)) return postgres_refuse_child();
     bool write = (flags & ROOTSTOCK_BEGIN_WRITE) != 0;
     if (write && e->options.read_only)
@@ -345,7 +218,7 @@ int postgres_begin(rootstock_environment *e, uint32_t flags, rootstock_busy busy
     if (t == NULL) return postgres_say(ROOTSTOCK_NO_MEMORY, "out of memory");
     t->environment = e;
     t->write = write;
-    int code = write ? take_lock(t, busy, context) : take_snapshot(t);
+    int code = take_snapshot(t);
     if (code != ROOTSTOCK_OK) {
         free_transaction(t);
         return code;
@@ -355,17 +228,7 @@ int postgres_begin(rootstock_environment *e, uint32_t flags, rootstock_busy busy
 }
 
 void postgres_abort(rootstock_transaction *t) {
-    if (!postgres_is_child(t->environment)) {
-        if (!t->write) {
-            drop_snapshot(t);
-        } else if (t->connection != NULL) {
-            postgres_send_text(t->connection, "ROLLBACK");
-            postgres_mark(t->connection);
-            send_lock(t, STATEMENT_UNLOCK);
-            postgres_leave(t->connection);
-            postgres_give(t->environment, t->connection);
-        }
-    }
+    if (!postgres_is_child(t->environment)) drop_snapshot(t);
     free_transaction(t);
 }
 
@@ -381,8 +244,8 @@ int postgres_commit(rootstock_transaction *t) {
         free_transaction(t);
         return ROOTSTOCK_OK;
     }
-    /* A change that the server refused has left the transaction open, and the lock was not given back with it. Where
-    ** COMMIT itself failed neither is there any more, and the server only warns. */
+    /* A change that the server refused has left the transaction open. Where COMMIT itself failed there is none any
+    ** more, and the server only warns. */
     postgres_abort(t);
     return code;
 }
@@ -391,7 +254,27 @@ void postgres_reset(rootstock_transaction *t) {
     if (postgres_is_child(t->environment)) return;
     for (rootstock_cursor *c = t->cursors; c != NULL; c = c->next) postgres_cursor_forget(c);
     postgres_forget_results(t);
+    t->foretold = NULL;
     drop_snapshot(t);
+}
+
+int postgres_restart(rootstock_transaction *t) {
+    int code = postgres_check(t, true);
+    if (code != ROOTSTOCK_OK) return code;
+    if (t->saved) {
+        PGresult *result;
+        postgres_send_text(t->connection, "ROLLBACK TO SAVEPOINT start");
+        postgres_mark(t->connection);
+        t->broken = postgres_receive(t->environment, t->connection, &result, 1);
+        if (t->broken != ROOTSTOCK_OK) return t->broken;
+        PQclear(result);
+    }
+    postgres_overlay_forget(&t->overlay, 0);
+    postgres_forget_results(t);
+    t->server_changes++;
+    t->changes = 0;
+    t->highest_known = 0;
+    return ROOTSTOCK_OK;
 }
 
 int postgres_renew(rootstock_transaction *t) {

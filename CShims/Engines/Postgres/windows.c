@@ -2,15 +2,15 @@
 ** windows.c - what the server has for a key, in a write transaction: rows are asked for with those that follow.
 **
 ** Invariant: a window's rows are all that the server has from its start to its last row (at_end: to the tree's end), as
-*long
-** as t->server_changes is what it was.
+** long as t->server_changes is what it was.
 */
 #include <stdlib.h>
 #include <string.h>
 
 #include "postgres.h"
 
-/* A first question costs little more than one row would; where it was of use, the next one asks for more. */
+/* What is read is what other writers must not have changed: who asks for one row reads one. Who asks a second time asks
+** for some, and for more where they were of use. */
 enum { FIRST_ROWS = 32, GROWTH = 8, MOST_ROWS = 4096, MOST_BYTES = 1 << 20 };
 
 void postgres_windows_free(rootstock_transaction *t) {
@@ -65,7 +65,7 @@ static int rows_to_ask(const window *w) {
 }
 
 static int fetch(rootstock_transaction *t, window *w, rootstock_tree tree, const rootstock_slice *key) {
-    int wanted = w->tree == tree ? rows_to_ask(w) : FIRST_ROWS;
+    int wanted = w->tree == tree ? rows_to_ask(w) : 1;
     const parameter parameters[] = {INTEGER(tree), {key->data, key->size}, INTEGER(wanted)};
     PGresult *rows;
     int code = postgres_ask(t, STATEMENT_FROM, 3, parameters, &rows);

@@ -27,6 +27,11 @@
 **     began it (the table layer checks that and refuses, or has rootstock_writer_run do both).
 **  6. One writer. The table layer never begins a second write transaction on an environment of this process while one
 **     is live (it queues them by rootstock_writer_lock). Writers of other processes are the engine's matter: see begin.
+**     With ROOTSTOCK_CAPABILITY_MANY_WRITERS that queue is skipped: any number of write transactions go on at once, of
+**     this process and of others, and begin does not wait for one. The committed ones have an order in which each could
+**     have been alone: what it read, and what it did not find, is what those before it in the order have left. A
+**     transaction for which there is no place in the order is refused with ROOTSTOCK_CONFLICT, by any of its calls, at
+**     the latest by its commit. Nothing of a refused one remains, and begun again it may succeed.
 **  7. Snapshots. A read transaction sees the last commit before its begin (or renew), whole, and nothing later.
 **     A write transaction sees its own writes. Abort leaves no trace. Commit is atomic, and as durable as the options
 **     ask.
@@ -41,13 +46,12 @@
 #ifndef __cplusplus
 #include <stdatomic.h>
 #endif
-
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* Version of the structs below. A new engine sets rootstock_engine.abi_version to it; registration refuses others. */
-#define ROOTSTOCK_ENGINE_ABI 11
+#define ROOTSTOCK_ENGINE_ABI 12
 
 /* The closed set of results. The table layer maps them to SQLite codes in one place (error_map.c). */
 typedef enum rootstock_code {
@@ -72,7 +76,8 @@ typedef enum rootstock_code {
     ROOTSTOCK_UNSUPPORTED = 18,        /* an option or optional function that this engine does not have */
     ROOTSTOCK_TRANSACTION_BROKEN = 19, /* an earlier failure left this transaction fit for abort only */
     ROOTSTOCK_MOVED = 20, /* the path names a newer file of the store (see compact): rootstock_environment_follow */
-    ROOTSTOCK_INTERRUPTED = 21 /* the caller said stop */
+    ROOTSTOCK_INTERRUPTED = 21, /* the caller said stop */
+    ROOTSTOCK_CONFLICT = 22 /* another writer was in this transaction's way: it can only be aborted, and begun again */
 } rootstock_code;
 
 /* Bytes, not owned. The layout (size first) is that of LMDB's MDB_val. */
@@ -102,6 +107,8 @@ typedef uint32_t rootstock_tree;
 #define ROOTSTOCK_CAPABILITY_ONE_PROCESS 0x40u
 #define ROOTSTOCK_CAPABILITY_CHECKS_PAGES 0x80u  /* begin knows ROOTSTOCK_BEGIN_CHECKED */
 #define ROOTSTOCK_CAPABILITY_BRIEF_SLICES 0x100u /* convention 4: slices last until the next move or get */
+/* Convention 6; publish is not called. */
+#define ROOTSTOCK_CAPABILITY_MANY_WRITERS 0x200u
 
 /* What a commit survives. off: the process; a power loss may take everything since the last sync. normal: a power loss
 ** takes at most the last commits, whole and from the last one back, never the file. full: every commit survives a power
@@ -161,8 +168,8 @@ typedef struct rootstock_options {
     /* Non-zero: another program uses the file, too. It must find the file whole after a power loss without this
     ** engine's help. */
     int foreign;
-    /* Non-zero: what the engine keeps beside the file for those who have it open goes with the last of them, as SQLite's
-    ** -wal and -shm do. Who opens the store then needs the right to make files in its folder. */
+    /* Non-zero: what the engine keeps beside the file for those who have it open goes with the last of them, as
+    ** SQLite's -wal and -shm do. Who opens the store then needs the right to make files in its folder. */
     int remove_lock;
     /* ROOTSTOCK_MISUSE on an engine without choose. */
     rootstock_page_access page_access;
@@ -185,7 +192,6 @@ typedef int (*rootstock_stop)(void *context);
 
 /* Room for what verify has to say. */
 #define ROOTSTOCK_VERIFY_WORDS 200
-
 /* Words in memory, shared with all processes on the store, in place of calls of last_commit. Its answer is the greater
 ** of *numbers[0] and *numbers[1]. If *left is left_value, the store has moved, and begin gives ROOTSTOCK_MOVED. */
 typedef struct rootstock_commit_words {
@@ -193,15 +199,16 @@ typedef struct rootstock_commit_words {
     const volatile uint64_t *left;
     uint64_t left_value;
 } rootstock_commit_words;
-
 /* tree_open flags */
 #define ROOTSTOCK_TREE_CREATE 0x01u
-
 /* put flags */
 #define ROOTSTOCK_PUT_NO_OVERWRITE 0x01u /* ROOTSTOCK_EXISTS if the key is there; nothing is changed */
 #define ROOTSTOCK_PUT_APPEND                                                                                           \
     0x02u /* the key is above every key of the tree; if not: ROOTSTOCK_EXISTS, nothing changed */
 #define ROOTSTOCK_PUT_RESERVE 0x04u /* value.data is set to value.size bytes to be filled before the next call */
+/* With MANY_WRITERS: the key is new as far as the caller knows. To look for it would be in other writers' way. Should it
+** be there: ROOTSTOCK_EXISTS, nothing changed, or ROOTSTOCK_CONFLICT; until then the transaction sees its own entry. */
+#define ROOTSTOCK_PUT_NEW 0x08u
 
 typedef enum rootstock_move {
     ROOTSTOCK_FIRST = 0,    /* to the lowest key */
@@ -372,6 +379,9 @@ struct rootstock_engine {
     /* Null, or the name of an engine of which this one is a form, for the same files. A form's own name is that name, a
     ** colon and a word. */
     const char *form;
+    /* Undoes all that the write transaction has changed since its begin, and keeps its snapshot. No cursor is open.
+    ** Without it the table layer aborts, begins again, and refuses to go on in another snapshot. Optional. */
+    int (*restart)(rootstock_transaction *transaction);
 };
 
 /*

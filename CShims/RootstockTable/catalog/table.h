@@ -224,6 +224,9 @@ struct rst_table {
     bool last_rowid_known;
     int64_t last_rowid;
     uint64_t last_rowid_transaction;
+    /* other writers insert here, too: rowids from `reserved` on, below `reserved_end`, are ours (many_writers.c) */
+    bool contended;
+    int64_t reserved, reserved_end, reserved_block;
     /* highest key known to be the tree's last, for appending */
     rootstock_buffer last_key;
     uint64_t last_key_transaction;

@@ -1,5 +1,5 @@
 /*
-** long_keys.c - what storage asks of the tables' trees: their handles, their ends, their names.
+** trees.c - what storage asks of the tables' trees: their handles, their ends, their names.
 */
 #include "catalog/catalog.h"
 
@@ -13,9 +13,20 @@ void rst_tables_forget_handles(rst_connection *c) {
     }
 }
 
+/* After a conflict: the tables into which the refused transaction has inserted are contended. What keeps being refused
+** may have met a row of somebody's own choice in its block of rowids, and takes another block. */
+static void learn_contended(rst_connection *c, rst_table *table) {
+    const rst_store *store = store_of(c);
+    bool inserted = (table->last_rowid_known && table->last_rowid_transaction == store->writer_identifier) ||
+                    (table->last_key_transaction != 0 && table->last_key_transaction == store->writer_identifier);
+    if (inserted) table->contended = true;
+    if (store->conflicts > 3) table->reserved = table->reserved_end;
+}
+
 void rst_tables_forget_positions(rst_connection *c) {
     rst_schema *schema = schema_of(c);
     for (int i = 0; i < schema->table_count; i++) {
+        if (store_of(c)->conflicted) learn_contended(c, schema->tables[i]);
         schema->tables[i]->last_rowid_known = false;
         schema->tables[i]->last_key_transaction = 0;
         schema->tables[i]->clearing = 0;

@@ -167,12 +167,19 @@ static int read_instead(rst_connection *c, char **message) {
     return code;
 }
 
+/* Back to the savepoint, which goes. Where it is the transaction itself and that is broken, releasing it fails, rolls
+** everything back, and leaves SQLite's transaction open, without anything in it: released again it ends. */
+void rst_change_undo(rst_connection *c, const char *savepoint) {
+    (void)rst_execute(c, NULL, "ROLLBACK TO \"%w\"", savepoint);
+    if (rst_execute(c, NULL, "RELEASE \"%w\"", savepoint) != SQLITE_OK)
+        (void)rst_execute(c, NULL, "RELEASE \"%w\"", savepoint);
+}
+
 /* The whole of a DDL statement that came through the front door. */
 int rst_ddl(rst_connection *c, const char *sql, int count, sqlite3_value **values, char **message) {
     rst_store *store = store_of(c);
     int code = rst_check_usable(c, message);
     sqlite3_int64 last = sqlite3_last_insert_rowid(c->db);
-    char *rollback_message = NULL;
     sqlite3_stmt *interruptible = NULL;
     const bool outermost = sqlite3_get_autocommit(c->db) != 0;
     if (code != SQLITE_OK) return code;
@@ -191,12 +198,10 @@ int rst_ddl(rst_connection *c, const char *sql, int count, sqlite3_value **value
         if (code == SQLITE_INTERRUPT) {
             rst_interrupted_rollback(c, interruptible);
         } else if (code == SQLITE_CONSTRAINT_TRIGGER && executor_of(c)->raised == SQLITE_ROLLBACK) {
-            (void)rst_execute(c, &rollback_message, "ROLLBACK"); /* what the rows of a dropped table fired */
+            (void)rst_execute(c, NULL, "ROLLBACK"); /* what the rows of a dropped table fired */
         } else {
-            (void)rst_execute(c, &rollback_message, "ROLLBACK TO \"rootstock ddl\"");
-            (void)rst_execute(c, &rollback_message, "RELEASE \"rootstock ddl\"");
+            rst_change_undo(c, "rootstock ddl");
         }
-        sqlite3_free(rollback_message);
         rst_temporary_objects_free(c);
         (void)rst_temporary_triggers_read(c);
         if (store->shared != NULL && store->schema_stale)

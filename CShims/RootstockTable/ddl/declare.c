@@ -215,15 +215,6 @@ static int set_query_only(rst_connection *c, bool on) {
     return code;
 }
 
-static int is_query_only(rst_connection *c, bool *on) {
-    sqlite3_stmt *statement = NULL;
-    int code = rst_statement_get(c, "PRAGMA query_only", &statement);
-    if (code != SQLITE_OK) return code;
-    *on = sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int(statement, 0) != 0;
-    rst_statement_done(c, statement);
-    return SQLITE_OK;
-}
-
 /* A module may lack what the application registers on a connection only once it is open: a tokenizer of FTS. Then a
 ** view stands for the table, which says what is missing, until a refresh connects it. */
 static int declare_missing(rst_connection *c, const rst_object *object, char **message) {
@@ -304,7 +295,7 @@ int rst_schema_declare(rst_connection *c, char **message) {
     bool query_only = false;
     int code = SQLITE_OK;
     if (schema_of(c)->sidecar) return SQLITE_OK;
-    if (!definitions_of(c)->opening) code = is_query_only(c, &query_only);
+    if (!definitions_of(c)->opening) code = rst_query_only(c, &query_only);
     if (code == SQLITE_OK && query_only) code = set_query_only(c, false);
     if (code == SQLITE_OK) code = declare(c, message);
     if (query_only) {

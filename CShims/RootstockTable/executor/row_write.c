@@ -88,6 +88,10 @@ int rst_row_learn_last_key(rst_table *table) {
     table->last_key_transaction = store->writer_identifier;
     if (still) return SQLITE_OK; /* nobody has written since our own commit */
     table->last_key.size = 0;
+    if (table->contended) {
+        table->last_key_transaction = 0; /* the end is where others write: not even looked at */
+        return SQLITE_OK;
+    }
     code = rst_walker_open(c, store->writer, &table->tree, &walker);
     if (code != SQLITE_OK) return code;
     code = rst_walker_move(&walker, ROOTSTOCK_LAST, &key, &value);

@@ -54,7 +54,33 @@ static int sequence_find(rst_connection *c, rst_table *sequence, const char *nam
     return code == ROOTSTOCK_NOT_FOUND ? SQLITE_DONE : rst_map_code(c, code);
 }
 
-static int last_rowid(rst_table *table, int64_t *last, bool *empty) {
+enum { BLOCK_LEAST = 32, BLOCK_MOST = 65536 };
+
+/* The next rowid of the connection's block, which the write transaction takes to be free. */
+static int reserved_rowid(rst_table *table, int64_t *rowid, char **message) {
+    rst_connection *c = table->connection;
+    int code = SQLITE_DONE;
+    while (code == SQLITE_DONE) {
+        if (table->reserved == table->reserved_end) {
+            int64_t block = table->reserved_block == 0           ? BLOCK_LEAST
+                            : table->reserved_block < BLOCK_MOST ? table->reserved_block * 2
+                                                                 : BLOCK_MOST;
+            code = rst_rowids_reserve(c, &table->tree, block, &table->reserved, message);
+            if (code != SQLITE_OK) return code;
+            table->reserved_block = block;
+            table->reserved_end = table->reserved + block;
+        }
+        /* sqlite_sequence is written once a block, and not by every row of every writer. */
+        code = table->autoincrement ? rst_sequence_raise(table, table->reserved_end - 1) : SQLITE_OK;
+        if (code != SQLITE_OK) return code;
+        *rowid = table->reserved++;
+        code = rst_rowid_claim(c, &table->tree, *rowid);
+    }
+    return code;
+}
+
+/* SQLITE_ROW: *last is the rowid to take, of a contended table. */
+static int last_rowid(rst_table *table, int64_t *last, bool *empty, char **message) {
     rst_connection *c = table->connection;
     rst_store *store = store_of(c);
     if (table->last_rowid_known && table->last_rowid_transaction == store->committed_transaction &&
@@ -64,10 +90,22 @@ static int last_rowid(rst_table *table, int64_t *last, bool *empty) {
     if (!table->last_rowid_known || table->last_rowid_transaction != store->writer_identifier) {
         rst_walker walker;
         rootstock_slice key, value;
-        int code = rst_walker_open(c, store->writer, &table->tree, &walker);
+        int code = table->contended ? SQLITE_OK : rst_rowids_in_blocks(c, &table->tree, &table->contended);
+        if (code != SQLITE_OK) return code;
+        if (table->contended) {
+            code = reserved_rowid(table, last, message);
+            return code == SQLITE_OK ? SQLITE_ROW : code;
+        }
+        code = rst_walker_open(c, store->writer, &table->tree, &walker);
         if (code != SQLITE_OK) return code;
         code = rst_walker_move(&walker, ROOTSTOCK_LAST, &key, &value);
         if (code == ROOTSTOCK_OK && key.size == 8) table->last_rowid = rootstock_rowid_decode(key.data);
+        /* Whoever puts the row asks for the same. */
+        if ((code == ROOTSTOCK_OK && rootstock_buffer_set(&table->last_key, key.data, key.size) == SQLITE_OK) ||
+            code == ROOTSTOCK_NOT_FOUND) {
+            if (code == ROOTSTOCK_NOT_FOUND) table->last_key.size = 0;
+            table->last_key_transaction = store->writer_identifier;
+        }
         rst_walker_close(&walker);
         if (code == ROOTSTOCK_NOT_FOUND) {
             *last = 0;
@@ -87,8 +125,11 @@ int rst_rowid_next(rst_table *table, int64_t *rowid, char **message) {
     rst_connection *c = table->connection;
     int64_t last = 0;
     bool empty = true;
-    int code = last_rowid(table, &last, &empty);
-    if (code != SQLITE_OK) return code;
+    int code = last_rowid(table, &last, &empty, message);
+    if (code != SQLITE_OK) {
+        *rowid = last;
+        return code == SQLITE_ROW ? SQLITE_OK : code;
+    }
     if (empty) last = 0;
     if (table->autoincrement) {
         rst_table *sequence = rst_table_find(c, "sqlite_sequence");

@@ -348,10 +348,7 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
         if (executor->retired_key.data != NULL) rootstock_buffer_free(&executor->retired_key);
     }
     if (code == SQLITE_OK && store->writer == NULL) code = rst_write_begin(c, &message);
-    if (code == SQLITE_OK && store->writer_broken) {
-        rst_set_message(&message, "an earlier failure broke this transaction: ROLLBACK it");
-        code = SQLITE_FULL;
-    }
+    if (code == SQLITE_OK && store->writer_broken) code = rst_refuse_broken(c, &message);
     if (rst_program_stopped(table)) return SQLITE_CONSTRAINT;
     conflict = rst_program_conflict(table, own_conflict(table, told, count, values));
     executor->last_mode = 0;

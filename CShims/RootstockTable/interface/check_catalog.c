@@ -77,7 +77,8 @@ static void check_entries(rst_check *check, const rst_catalog *catalog, const ch
             rst_damage_tell(c, SQLITE_OK, NULL);
             continue;
         }
-        if (!((bytes[0] == 'M' && key.size == 1) || ((bytes[0] == 'O' || bytes[0] == 'F') && key.size == 9))) {
+        if (!((bytes[0] == 'M' && key.size == 1) ||
+              ((bytes[0] == 'O' || bytes[0] == 'F' || bytes[0] == 'R') && key.size == 9))) {
             rst_check_fault(check, "catalog: an entry of unknown kind %d", bytes[0]);
             continue;
         }

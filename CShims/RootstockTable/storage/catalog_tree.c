@@ -4,7 +4,8 @@
 **
 ** Keys: 'M' the meta row (format, generation, next tree, next object, user_version, application_id, magic text); 'O'
 ** and an 8-byte identifier, an object (type, name, tbl_name, sql, tree); 'F' and an 8-byte number, an emptied tree for
-** reuse. Values are rows as rows.h lays them out. Invariant: the generation grows with every change of the schema.
+** reuse; 'R' and a table's tree, 8 bytes, the next rowid that no connection has reserved (many_writers.c). Values are
+** rows as rows.h lays them out. Invariant: the generation grows with every change of the schema.
 */
 #include "storage/storage.h"
 
@@ -12,7 +13,7 @@
 
 static const char magic[] = "Rootstock store";
 
-static void catalog_key(unsigned char key[9], char kind, int64_t number) {
+void rst_catalog_key(unsigned char key[9], char kind, int64_t number) {
     key[0] = (unsigned char)kind;
     for (int i = 0; i < 8; i++) key[1 + i] = (unsigned char)((uint64_t)number >> (56 - 8 * i));
 }
@@ -49,7 +50,7 @@ static int write_row(rst_connection *c, char kind, int64_t number, const rootsto
     bytes = sqlite3_malloc64(size);
     if (bytes == NULL) return SQLITE_NOMEM;
     rootstock_row_write(bytes, values, count, false);
-    catalog_key(key, kind, number);
+    rst_catalog_key(key, kind, number);
     value.size = size;
     value.data = bytes;
     code = rst_tree_ready(c, store->writer, &store->catalog, true);
@@ -82,7 +83,7 @@ int rst_catalog_remove_object(rst_connection *c, int64_t identifier) {
     unsigned char key[9];
     rootstock_slice slice = {sizeof key, key};
     int code;
-    catalog_key(key, 'O', identifier);
+    rst_catalog_key(key, 'O', identifier);
     code = rst_remove(c, &store_of(c)->catalog, &slice);
     return code == SQLITE_DONE ? SQLITE_CORRUPT_VTAB : code;
 }
@@ -124,6 +125,17 @@ static bool has_magic(const rootstock_row *row) {
     rootstock_value text;
     return rootstock_row_column(row, 6, &text, NULL) == SQLITE_OK && text.type == VALUE_TEXT &&
            text.size == sizeof magic - 1 && memcmp(text.as.data, magic, text.size) == 0;
+}
+
+size_t rst_catalog_write_number(unsigned char bytes[16], int64_t number) {
+    rootstock_value value = integer_value(number);
+    return rootstock_row_write(bytes, &value, 1, false), rootstock_row_size(&value, 1);
+}
+
+bool rst_catalog_read_number(const rootstock_slice *bytes, int64_t *number) {
+    rootstock_row row;
+    return rootstock_row_open(&row, bytes->data, bytes->size) == SQLITE_OK && row.count == 1 &&
+           read_integer(&row, 0, number) == SQLITE_OK;
 }
 
 /* The tree is there and no meta row: that is what a first CREATE leaves that was rolled back to a savepoint, if nothing
@@ -234,7 +246,7 @@ int rst_catalog_read(rst_connection *c, rootstock_transaction *transaction, rst_
     if (code != SQLITE_OK || !store->catalog.open) return code;
     code = store->engine->cursor_open(transaction, store->catalog.handle, &cursor);
     if (code != ROOTSTOCK_OK) return rst_map_error(c, code, message);
-    catalog_key(start, 'O', 0);
+    rst_catalog_key(start, 'O', 0);
     code =
         rst_checked(c, &store->catalog, store->engine->cursor_move(cursor, ROOTSTOCK_SEEK, &key, &value), &key, &value);
     while (code == ROOTSTOCK_OK && key.size == 9 && ((const char *)key.data)[0] == 'O') {
@@ -286,7 +298,7 @@ int rst_catalog_take_tree(rst_connection *c, rst_catalog *catalog, rst_tree *tre
     if (code != SQLITE_OK) return code;
     code = store->engine->cursor_open(store->writer, store->catalog.handle, &cursor);
     if (code != ROOTSTOCK_OK) return rst_map_code(c, code);
-    catalog_key(start, 'F', 0);
+    rst_catalog_key(start, 'F', 0);
     code =
         rst_checked(c, &store->catalog, store->engine->cursor_move(cursor, ROOTSTOCK_SEEK, &key, &value), &key, &value);
     if (code == ROOTSTOCK_OK && key.size == 9 && ((const char *)key.data)[0] == 'F') {
@@ -297,7 +309,7 @@ int rst_catalog_take_tree(rst_connection *c, rst_catalog *catalog, rst_tree *tre
             return SQLITE_CORRUPT_VTAB;
         }
         tree->number = (int)catalog_number(&key);
-        catalog_key(free_key, 'F', tree->number);
+        rst_catalog_key(free_key, 'F', tree->number);
         store->engine->cursor_close(cursor);
         code = rst_remove(c, &store->catalog, &slice);
         if (code != SQLITE_OK) return code == SQLITE_DONE ? SQLITE_CORRUPT_VTAB : code;
@@ -313,6 +325,13 @@ int rst_catalog_take_tree(rst_connection *c, rst_catalog *catalog, rst_tree *tre
 int rst_catalog_free_tree(rst_connection *c, rst_tree *tree) {
     rootstock_value nothing[1] = {{.type = VALUE_NULL}};
     int code = rst_clear(c, tree);
+    if (code == SQLITE_OK && rst_many_writers(store_of(c))) {
+        unsigned char key[9];
+        rootstock_slice slice = {sizeof key, key};
+        rst_catalog_key(key, 'R', tree->number);
+        code = rst_remove(c, &store_of(c)->catalog, &slice);
+        if (code == SQLITE_DONE) code = SQLITE_OK;
+    }
     if (code != SQLITE_OK) return code;
     return write_row(c, 'F', tree->number, nothing, 1);
 }

@@ -42,6 +42,10 @@ int rst_catalog_remove_object(rst_connection *c, int64_t identifier);
 int rst_catalog_take_tree(rst_connection *c, rst_catalog *catalog, rst_tree *tree, char **message);
 int rst_catalog_free_tree(rst_connection *c, rst_tree *tree);
 void rst_catalog_free(rst_catalog *catalog);
+/* The key of an entry, and the value of one that is a number alone: its size. */
+void rst_catalog_key(unsigned char key[9], char kind, int64_t number);
+size_t rst_catalog_write_number(unsigned char bytes[16], int64_t number);
+bool rst_catalog_read_number(const rootstock_slice *bytes, int64_t *number);
 
 /* ---- catalog_names.c ---- */
 /* Of a name, without regard to the case of ASCII letters. */

@@ -1,5 +1,5 @@
 /*
-** error_map.c - the one place where an engine's codes become SQLite's.
+** error_map.c - the one place where an engine's codes become SQLite's, and what they leave of the write transaction.
 **
 ** Invariant: after a failure that may have left the write transaction half done, it is marked broken.
 */
@@ -28,10 +28,31 @@ static const int code_map[] = {
     [ROOTSTOCK_TRANSACTION_BROKEN] = SQLITE_FULL,
     [ROOTSTOCK_MOVED] = SQLITE_BUSY, /* where it could not be followed */
     [ROOTSTOCK_INTERRUPTED] = SQLITE_INTERRUPT,
+    [ROOTSTOCK_CONFLICT] = SQLITE_BUSY_SNAPSHOT,
 };
+
+void rst_conflict_met(rst_connection *c) {
+    rst_store *store = store_of(c);
+    store->writer_broken = store->writer != NULL;
+    if (store->conflicted) return;
+    store->conflicted = true;
+    if (store->conflict_commits != store->own_commits) store->conflicts = 0;
+    store->conflict_commits = store->own_commits;
+    store->conflicts++;
+}
+
+int rst_refuse_broken(rst_connection *c, char **message) {
+    if (store_of(c)->conflicted) {
+        rst_set_message(message, "another writer was in this transaction's way: ROLLBACK it and begin again");
+        return SQLITE_BUSY_SNAPSHOT;
+    }
+    rst_set_message(message, "an earlier failure broke this transaction: ROLLBACK it");
+    return SQLITE_FULL;
+}
 
 int rst_map_code(rst_connection *c, int code) {
     if (code == ROOTSTOCK_NO_MEMORY) rst_call_no_memory();
+    if (code == ROOTSTOCK_CONFLICT && c != NULL) rst_conflict_met(c);
     if (c != NULL && store_of(c)->writer != NULL &&
         (code == ROOTSTOCK_FULL || code == ROOTSTOCK_IO || code == ROOTSTOCK_CORRUPT || code == ROOTSTOCK_NO_MEMORY ||
          code == ROOTSTOCK_TRANSACTION_BROKEN)) {

@@ -42,3 +42,12 @@ bool rst_recursive_triggers(rst_connection *c) {
     rst_statement_done(c, statement);
     return on;
 }
+
+int rst_query_only(rst_connection *c, bool *on) {
+    sqlite3_stmt *statement = NULL;
+    int code = rst_statement_get(c, "PRAGMA query_only", &statement);
+    if (code != SQLITE_OK) return code;
+    *on = sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int(statement, 0) != 0;
+    rst_statement_done(c, statement);
+    return SQLITE_OK;
+}

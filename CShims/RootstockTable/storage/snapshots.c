@@ -201,29 +201,46 @@ int rst_snapshot_pin(rst_connection *c) {
     return code;
 }
 
+/* Whether what begins to read may come to write in the same transaction, on a store on which several write. Its reads
+** have to be the write transaction's then: what another one changes of them before its end is a conflict. */
+static bool may_write(rst_connection *c) {
+    rst_store *store = store_of(c);
+    bool query_only = false;
+    if (!rst_many_writers(store) || store->reader_live || store->read_only || store->shared->options.read_only ||
+        store->held > 0)
+        return false;
+    return rst_query_only(c, &query_only) == SQLITE_OK && !query_only;
+}
+
 int rst_read_begin(rst_connection *c, rootstock_transaction **transaction, bool *is_writer, char **message) {
     rst_store *store = store_of(c);
     int code;
     if (store->writer != NULL || rootstock_shared_check_process(store->shared) != ROOTSTOCK_OK) {
         code = rst_check_usable(c, message);
         if (code != SQLITE_OK) return code;
-        if (store->writer_broken) {
-            rst_set_message(message, "an earlier failure broke this transaction: ROLLBACK it");
-            return SQLITE_FULL;
-        }
+        if (store->writer_broken) return rst_refuse_broken(c, message);
         if (store->writer_unseen) return SQLITE_SCHEMA;
         *transaction = store->writer;
         *is_writer = true;
         return SQLITE_OK;
     }
-    if (!store->reader_live) {
-        code = reader_start(c, message);
-        if (code != SQLITE_OK) return code;
-    }
     if (!store->reader_pinned && store->control != NULL && !sqlite3_get_autocommit(c->db)) {
+        if (may_write(c)) {
+            code = rst_write_begin(c, message);
+            *transaction = store->writer;
+            *is_writer = true;
+            return code;
+        }
         code = rst_snapshot_pin(c);
         if (code != SQLITE_OK) {
             rst_reader_spare(c);
+            return code;
+        }
+    }
+    if (!store->reader_live) {
+        code = reader_start(c, message);
+        if (code != SQLITE_OK) {
+            store->reader_pinned = false;
             return code;
         }
     }

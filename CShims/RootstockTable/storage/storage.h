@@ -112,7 +112,7 @@ static inline bool rst_newest_is_checked(const rst_connection *c) {
     if (__builtin_expect(newest != 0 && newest == store_of(c)->checked_transaction, true)) return true;
     return rst_newest_is_checked_by_engine(c);
 }
-/* ---- pragmas.c: foreign_keys, defer_foreign_keys, recursive_triggers ---- */
+/* ---- pragmas.c: foreign_keys, defer_foreign_keys, recursive_triggers, query_only ---- */
 bool rst_foreign_enabled(rst_connection *c);
 /* PRAGMA defer_foreign_keys is on. Where it no longer is, what was counted under it is forgotten, as SQLite does. */
 bool rst_foreign_all_deferred(rst_connection *c);
@@ -121,5 +121,7 @@ int64_t rst_foreign_deferred(rst_connection *c);
 /* The next violation is counted under PRAGMA defer_foreign_keys. */
 void rst_foreign_count_by_pragma(rst_connection *c);
 bool rst_recursive_triggers(rst_connection *c);
+/* SQLITE_OK, or a failure to ask. */
+int rst_query_only(rst_connection *c, bool *on);
 
 #endif

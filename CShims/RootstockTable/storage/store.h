@@ -85,9 +85,12 @@ typedef struct rst_store {
     rootstock_transaction *writer;
     struct rst_cursor *writer_cursors; /* open cursors in the write transaction */
     bool writer_broken;
-    int begin_failure;  /* the engine's code of the last begin of a write transaction */
-    bool writer_unseen; /* it shows another schema than the one declared, which no statement has been told yet */
-    bool writer_told;   /* begun for a table, by a statement alone: its xSync or xRollback ends it (transaction.c) */
+    bool conflicted;           /* the last write transaction was refused for another writer's sake (many_writers.c) */
+    int conflicts;             /* how many in a row were */
+    uint64_t conflict_commits; /* own_commits at the last one */
+    int begin_failure;         /* the engine's code of the last begin of a write transaction */
+    bool writer_unseen;        /* it shows another schema than the one declared, which no statement has been told yet */
+    bool writer_told; /* begun for a table, by a statement alone: its xSync or xRollback ends it (transaction.c) */
     bool writer_locked;
     rootstock_turn writer_turn;
     bool writer_patience_known; /* see writer.c */

@@ -66,7 +66,8 @@ int rst_write_try(rst_connection *c, bool lasting) {
         if (code != SQLITE_OK) return code;
     }
     store->got = false;
-    store->writer_locked = true;
+    store->conflicted = false;
+    store->writer_locked = !rst_many_writers(store);
     store->writer_thread = (unsigned long)pthread_self();
     store->writer_identifier = store->engine->transaction_identifier(store->writer);
     store->writer_broken = false;
@@ -79,6 +80,7 @@ int rst_write_try(rst_connection *c, bool lasting) {
     }
     /* Another connection may have changed the schema since the statement was prepared, while this one waited perhaps.
     ** In BEGIN IMMEDIATE nothing can be declared: the transaction's first statement is told. */
+    if (rst_many_writers(store)) store->checked_transaction = UINT64_MAX; /* see many_writers.c */
     if (store->checked_transaction + 1 != store->writer_identifier) {
         code = rst_generation_check(c, store->writer, store->writer_identifier - 1, NULL);
         if (code == SQLITE_SCHEMA) {
@@ -98,10 +100,7 @@ int rst_write_begin(rst_connection *c, char **message) {
     if (store->triggers_lost) return SQLITE_SCHEMA; /* past the front door */
     if (store->writer != NULL) {
         code = rst_check_usable(c, message);
-        if (code == SQLITE_OK && store->writer_broken) {
-            rst_set_message(message, "an earlier failure broke this transaction: ROLLBACK it");
-            code = SQLITE_FULL;
-        }
+        if (code == SQLITE_OK && store->writer_broken) code = rst_refuse_broken(c, message);
         if (code == SQLITE_OK && store->writer_unseen) code = SQLITE_SCHEMA;
         return code;
     }
@@ -173,10 +172,7 @@ int rst_write_commit(rst_connection *c, char **message) {
     if (store->writer == NULL) return SQLITE_OK; /* another table of this store was first */
     code = rst_check_usable(c, message);
     if (code != SQLITE_OK) return code;
-    if (store->writer_broken) {
-        rst_set_message(message, "an earlier failure broke this transaction: ROLLBACK it");
-        return SQLITE_FULL;
-    }
+    if (store->writer_broken) return rst_refuse_broken(c, message);
     if (rst_foreign_deferred(c) > 0 || store->immediate_violations > 0) {
         rst_set_message(message, "FOREIGN KEY constraint failed");
         if (store->committing) {

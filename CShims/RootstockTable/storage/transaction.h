@@ -11,6 +11,10 @@
 int rst_map_code(rst_connection *c, int code);
 /* The same, and *message (may be null) gets the engine's words. */
 int rst_map_error(rst_connection *c, int code, char **message);
+/* The write transaction was refused for another writer's sake. */
+void rst_conflict_met(rst_connection *c);
+/* What a statement in a broken write transaction is told. */
+int rst_refuse_broken(rst_connection *c, char **message);
 
 /* ---- snapshots.c ---- */
 /* rst_check_usable, where there may be something to refuse. */
@@ -80,6 +84,18 @@ void rst_transaction_ended(rst_connection *c);
 void rst_writer_finished(rst_connection *c);
 /* Entries came or went behind the tables' backs: what they remember of their trees' ends no longer holds. */
 void rst_positions_forget(rst_connection *c);
+
+/* ---- many_writers.c ---- */
+/* Whether write transactions go on beside each other. */
+static inline bool rst_many_writers(const rst_store *store) {
+    return (store->engine->capabilities & ROOTSTOCK_CAPABILITY_MANY_WRITERS) != 0;
+}
+/* Whether the tree's automatic rowids come from blocks. */
+int rst_rowids_in_blocks(rst_connection *c, const rst_tree *tree, bool *in_blocks);
+/* Rowids of the tree for this connection alone, from *first on. */
+int rst_rowids_reserve(rst_connection *c, const rst_tree *tree, int64_t count, int64_t *first, char **message);
+/* The write transaction takes it that no entry has the rowid, without looking. SQLITE_DONE: it knows of one. */
+int rst_rowid_claim(rst_connection *c, rst_tree *tree, int64_t rowid);
 
 /* ---- undo_log.c ---- */
 int rst_savepoint(rst_connection *c, int number);

@@ -52,38 +52,50 @@ void rst_catalog_handle_undone(rst_store *store) {
     store->catalog_is_new = false;
 }
 
-/* ROLLBACK TO the savepoint that is the transaction itself: everything goes, the transaction stays. */
-static int restart_writer(rst_connection *c) {
+/* By the engine, or by another write transaction in the same snapshot. */
+static int begin_again(rst_connection *c) {
     rst_store *store = store_of(c);
     uint64_t identifier = store->writer_identifier;
     int code;
-    if (!store->wrote) return SQLITE_OK;
-    if (store->schema_changed) store->schema_stale = true;
-    store->schema_changed = false;
-    store->hooks->detach_cursors(c);
+    if (store->engine->restart != NULL) {
+        code = store->engine->restart(store->writer);
+        store->writer_broken = false;
+        return rst_map_code(c, code);
+    }
     rst_writer_abort(store);
-    rst_catalog_handle_undone(store);
-    rst_positions_forget(c);
     code = rst_writer_begin(store);
     if (code != ROOTSTOCK_OK) {
         store->writer = NULL;
         rst_writer_finished(c);
         return rst_map_code(c, code);
     }
+    store->writer_broken = false;
+    store->writer_identifier = store->engine->transaction_identifier(store->writer);
+    if (store->writer_identifier == identifier) return SQLITE_OK;
+    rst_conflict_met(c); /* another one wrote in between: this transaction's snapshot is gone */
+    return SQLITE_BUSY_SNAPSHOT;
+}
+
+/* ROLLBACK TO the savepoint that is the transaction itself: everything goes, the transaction stays. */
+static int restart_writer(rst_connection *c) {
+    rst_store *store = store_of(c);
+    int code;
+    if (!store->wrote) return SQLITE_OK;
+    if (store->schema_changed) store->schema_stale = true;
+    store->schema_changed = false;
+    store->hooks->detach_cursors(c);
+    code = begin_again(c);
+    rst_catalog_handle_undone(store);
+    rst_positions_forget(c);
+    if (store->writer == NULL) return code;
     store->got = false;
     store->wrote = false;
-    store->writer_broken = false;
     store->undo.size = 0;
     store->mark_count = 0;
     store->unlogged = false;
     store->deferred_violations = store->immediate_violations = 0;
     store->violations_by_pragma = false;
-    store->writer_identifier = store->engine->transaction_identifier(store->writer);
-    if (store->writer_identifier != identifier) {
-        store->writer_broken = true; /* another process wrote in between: this transaction's snapshot is gone */
-        return SQLITE_BUSY_SNAPSHOT;
-    }
-    return SQLITE_OK;
+    return code;
 }
 
 int rst_savepoint_rollback(rst_connection *c, int number) {

@@ -10,6 +10,8 @@
 ** Where others stand in line, or are on their way, a commit gives the lock up before it is durable and waits for that
 ** afterwards: two writers' flushes become one (rootstock_engine.h, publish).
 **
+** On an engine on which several write at once there is no lock, and nobody waits (many_writers.c).
+**
 ** Invariant: COMMIT returns only after its own changes are as durable as the store's class says.
 */
 #define _GNU_SOURCE
@@ -149,7 +151,9 @@ static bool begins_elsewhere(const rst_store *store, bool lasting) {
 /* Takes the lock, or waits until `until` at most; 0 before patience was asked for. */
 static int take(rst_connection *c, bool lasting, uint64_t *until) {
     rst_store *store = store_of(c);
-    int code = rootstock_writer_lock_soon(store->shared);
+    int code;
+    if (rst_many_writers(store)) return rst_writer_begin(store);
+    code = rootstock_writer_lock_soon(store->shared);
     if (code == ROOTSTOCK_BUSY) {
         uint64_t now = nanoseconds_now(), longest = patience(c, now);
         *until = now + longest;
@@ -189,7 +193,8 @@ int rst_writer_commit(rst_connection *c, bool alone, uint64_t *ticket) {
     writer_call call = {.store = store, .what = CALL_COMMIT, .writer = store->writer, .ticket = ticket};
     *ticket = 0;
     store->writer = NULL;
-    if (!alone && store->engine->publish != NULL && rootstock_writer_shares(store->shared, &store->writer_turn))
+    if (!alone && store->engine->publish != NULL && store->writer_locked &&
+        rootstock_writer_shares(store->shared, &store->writer_turn))
         call.what = CALL_PUBLISH;
     return call_there(&call);
 }

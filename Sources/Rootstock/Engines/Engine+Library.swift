@@ -42,6 +42,9 @@ extension Engine {
         public let compacts: Bool
         /// Whether several processes can have a store open.
         public let sharesProcesses: Bool
+        /// Whether write transactions go on at once. One that another was in the way of is refused with ``ResultCode/busySnapshot``, at the
+        /// latest at its commit.
+        public let hasManyWriters: Bool
 
         /// Where an engine keeps a store.
         public enum Place: String, Sendable {
@@ -56,12 +59,17 @@ extension Engine {
         package var keepsFiles: Bool { place == .file || place == .directory }
     }
 
+    /// What the engine can do, of one that is registered.
+    var capabilities: EngineCapabilities {
+        EngineCapabilities(rawValue: rootstock_engine_find(name)?.pointee.capabilities ?? 0)
+    }
+
     /// Every engine that stores can be opened with, ``sqlite`` first, in the order in which they were made known.
     public static var descriptions: [Description] {
         var result = [
             Description(
                 engine: .sqlite, version: Version.sqlite, place: .file, isDurable: true, copies: true, compacts: true,
-                sharesProcesses: true)
+                sharesProcesses: true, hasManyWriters: false)
         ]
         for engine in registered {
             guard let table = rootstock_engine_find(engine.name)?.pointee else { continue }
@@ -72,7 +80,8 @@ extension Engine {
                     place: can.contains(.file)
                         ? .file : can.contains(.directory) ? .directory : can.contains(.durable) ? .server : .memory,
                     isDurable: can.contains(.durable), copies: table.copy != nil, compacts: table.compact != nil,
-                    sharesProcesses: !can.isDisjoint(with: [.file, .directory, .durable]) && !can.contains(.oneProcess))
+                    sharesProcesses: !can.isDisjoint(with: [.file, .directory, .durable]) && !can.contains(.oneProcess),
+                    hasManyWriters: can.contains(.manyWriters))
             )
         }
         return result

@@ -201,7 +201,7 @@ private func putMode(_ flags: UInt32) throws(EngineError) -> PutMode {
     }
     // A key above all others is new: append says more than insert.
     if flags & ROOTSTOCK_PUT_APPEND != 0 { return .append }
-    return flags & ROOTSTOCK_PUT_NO_OVERWRITE != 0 ? .insert : .overwrite
+    return flags & (ROOTSTOCK_PUT_NO_OVERWRITE | ROOTSTOCK_PUT_NEW) != 0 ? .insert : .overwrite
 }
 
 private func cursorMove(_ move: rootstock_move, _ key: UnsafePointer<rootstock_slice>?) throws(EngineError)

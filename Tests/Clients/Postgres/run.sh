@@ -1,6 +1,7 @@
 #!/bin/sh
 # Engine postgres on a server of its own (server.sh): the contract's rules, SQL by a URI and by a file, two clients at once,
-# and what is said where the server is not there or refuses; latency.py has the round trips, and connections that go.
+# and what is said where the server is not there or refuses; writers.py has several that write at once, latency.py the round
+# trips, and connections that go.
 # EXTENSION: build/rootstock.so.
 set -eu
 extension=$(realpath "$1")
@@ -27,7 +28,7 @@ refuses() {
     grep -q -- "$wanted" "$folder/words" || fail "wanted '$wanted', it says: $(cat "$folder/words")"
 }
 
-rootstock engines | grep -q '^postgres  *libpq [0-9.]*  *server  *durable' || fail "it is listed as: $(rootstock engines | grep postgres)"
+rootstock engines | grep -q '^postgres  *libpq [0-9.]*  *server  *durable, several processes, many writers' || fail "it is listed as: $(rootstock engines | grep postgres)"
 rootstock engine-test postgres --rounds 1 > "$folder/words" || fail "$(grep -A9 broken "$folder/words")"
 
 # A URI, and a schema of it.
@@ -48,8 +49,14 @@ refuses "no files, and so no copies of them: 'rootstock import' copies" backup "
 # A file that names a new schema, and is known by its first bytes.
 rootstock sql --engine postgres "$folder/shelf" "CREATE TABLE book (title TEXT PRIMARY KEY, lent INT)"
 [ "$(head -n 1 "$folder/shelf")" = "Rootstock store on PostgreSQL 1" ] || fail "the file is another: $(cat "$folder/shelf")"
-# Two clients that write at once: each waits for the other.
-write_on() { for i in $(seq 1 10); do rootstock sql "$folder/shelf" "INSERT INTO book VALUES ('$1-$i', 1)" || exit 1; done; }
+# Two clients that write at once: none waits, and one that is refused tries again.
+write_on() {
+    for i in $(seq 1 10); do
+        until rootstock sql "$folder/shelf" "INSERT INTO book VALUES ('$1-$i', 1)" 2> "$folder/$1"; do
+            grep -q "serialize\|locked\|another writer" "$folder/$1" || { cat "$folder/$1" >&2; exit 1; }
+        done
+    done
+}
 write_on first & first=$!
 write_on second || fail "the second client's writes"
 wait "$first" || fail "the first client's writes"
@@ -65,5 +72,6 @@ echo "Dear Sir" > "$folder/letter"
 refuses "none that names a store" sql --engine postgres "$folder/letter" "SELECT 1"
 [ "$(cat "$folder/letter")" = "Dear Sir" ] || fail "another program's file was written"
 /usr/bin/python3 "$here/refused.py" "$extension" "$folder/librootstock_postgres.so" || fail "a refused commit"
+/usr/bin/python3 "$here/writers.py" "$extension" "$folder/librootstock_postgres.so" 4 || fail "several writers"
 /usr/bin/python3 "$here/latency.py" "$extension" "$folder/librootstock_postgres.so" || fail "round trips or lost connections"
 echo "postgres: the engine keeps the contract on a server of its own"

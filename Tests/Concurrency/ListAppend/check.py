@@ -13,8 +13,8 @@ circle: of writers, of readers after writers, of writers after readers, and of t
 """
 
 
-def faults(history, final):
-    """The faults of the history, as texts; none if it is in order."""
+def faults(history, final, readers=True):
+    """The faults of the history, as texts; none if it is in order. readers: those that only read have a place in the order, too."""
     found = []
     writer = {}
     for number, one in enumerate(history):
@@ -39,7 +39,7 @@ def faults(history, final):
         if any(there) and not all(there):
             found.append(f"transaction {number} is there in part: {appended}")
     found += [text for number, one in enumerate(history) for text in faults_of_reads(number, one, history, final, writer)]
-    return found or circle(history, final, writer, place)
+    return found or circle(history, final, writer, place, readers)
 
 
 def faults_of_reads(number, one, history, final, writer):
@@ -63,10 +63,12 @@ def faults_of_reads(number, one, history, final, writer):
                 yield f"transaction {number} read {others[-1]} of list {key}, and not {theirs[-1]} of the same transaction"
 
 
-def circle(history, final, writer, place):
+def circle(history, final, writer, place, readers):
     """Transactions that there is no order for, as one text in a list; or none."""
     counted = [n for n, one in enumerate(history) if one["result"] == "ok" or any(
         op[0] == "a" and op[2] in place for op in one["ops"])]
+    if not readers:
+        counted = [n for n in counted if any(op[0] == "a" for op in history[n]["ops"])]
     after = {n: set() for n in counted}
     for values in final.values():
         for left, right in zip(values, values[1:]):

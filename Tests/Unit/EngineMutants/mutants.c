@@ -9,6 +9,7 @@
 ** Built as a shared library it is engine "mutant", broken as ROOTSTOCK_MUTANT names, for `rootstock --load-engine`.
 */
 #define _GNU_SOURCE
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,8 @@
 #include "rootstock_sqlite_btree.h"
 
 static rootstock_engine sound;
+
+#include "many.h"
 
 /* Which transactions are live: a rule has a handful at a time, all of one process. */
 typedef struct live {
@@ -322,6 +325,9 @@ static int get_crashes(rootstock_transaction *t, rootstock_tree tree, const root
     return sound.get(t, tree, key, value);
 }
 
+#define MANY                                                                                                           \
+    .capabilities = ROOTSTOCK_CAPABILITY_MANY_WRITERS, .tree_open = many_tree_open, .get = many_get, .put = many_put,  \
+    .commit = many_commit, .abort = many_abort
 #define NOTED .begin = note_begin, .commit = note_commit, .abort = note_abort
 
 static const struct mutant {
@@ -376,6 +382,13 @@ static const struct mutant {
     {"another program's file is replaced", "environment.not_a_store", {.open = open_over}},
     {"a failed open says nothing", "environment.unreachable", {.open = open_silent}},
     {"a directory is an I/O failure", "environment.unreachable", {.open = open_directory}},
+    {"restart undoes nothing", "writers.restart", {.restart = restart_not}},
+    {"many writers are claimed, and one holds the rest up",
+     "writers.together",
+     {.capabilities = ROOTSTOCK_CAPABILITY_MANY_WRITERS}},
+    {"no writer is refused", "writers.lost_update", {MANY, .begin = begin_forgetting}},
+    {"what was only read may change", "writers.skew", {MANY, .begin = many_begin}},
+    {"a refused transaction stays in part", "writers.lost_update", {MANY, .begin = begin_keeping}},
     {"get hangs on long keys", "entries.sizes", {.get = get_hangs}},
     {"get crashes on long keys", "entries.sizes", {.get = get_crashes}},
 };
@@ -416,6 +429,7 @@ static const rootstock_engine *make(int i) {
     TAKE(cursor_peek);
     TAKE(get_several);
     TAKE(cursor_skip);
+    TAKE(restart);
 #undef TAKE
     return engine;
 }
