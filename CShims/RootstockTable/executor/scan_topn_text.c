@@ -13,105 +13,89 @@
 */
 #include "executor/executor.h"
 #include "executor/cursor.h"
-#include "parser/tokens.h"
+#include "parser/syntax_tree.h"
 
 #include <string.h>
 
-/* The name at *position is the table's, and no view of TEMP hides it. */
-static bool is_table(const rst_table *table, const char **position, const char *end) {
-    rst_token schema, name = rst_token_object(position, end, &schema);
-    if (!rst_token_names(&name) || !rst_token_same_name(&name, table->declared_name)) return false;
+/* The item of FROM is the table by its name, which no view of TEMP hides. */
+static bool is_table(const rst_table *table, const rst_syntax *item) {
+    const char *p = item->first->start;
+    rst_token schema, name;
+    if (item->kind != SYNTAX_TABLE) return false;
+    name = rst_token_object(&p, item->first->end, &schema);
+    if (!rst_token_same_name(&name, table->declared_name)) return false;
     if (schema.type != TOKEN_END) return rst_token_same_name(&schema, "main");
     /* An error of a view. */
     return sqlite3_table_column_metadata(table->connection->db, NULL, table->declared_name, NULL, NULL, NULL, NULL,
                                          NULL, NULL) == SQLITE_OK;
 }
 
-/* A literal or parameter at *position; moves it behind that. */
-static bool skip_one(const char **position, const char *end) {
-    rst_token token = rst_token_next(position, end);
-    if (rst_token_mark(&token, "-") || rst_token_mark(&token, "+")) {
-        token = rst_token_next(position, end);
-        return token.type == TOKEN_NUMBER;
+/* A literal or a parameter, or a row of such. */
+static bool is_constant(const rst_syntax *node) {
+    const char *p = node->start;
+    rst_token token = rst_token_next(&p, node->end);
+    switch (node->kind) {
+    case SYNTAX_LITERAL: return token.type != TOKEN_WORD || rst_token_is(&token, "NULL");
+    case SYNTAX_VARIABLE: return true;
+    case SYNTAX_SIGN: return !rst_token_mark(&token, "~") && rst_token_next(&p, node->end).type == TOKEN_NUMBER;
+    case SYNTAX_PARENTHESES:
+    case SYNTAX_VECTOR:
+        for (const rst_syntax *item = node->first; item != NULL; item = item->next) {
+            if (!is_constant(item)) return false;
+        }
+        return true;
+    default: return false;
     }
-    return token.type == TOKEN_NUMBER || token.type == TOKEN_STRING || token.type == TOKEN_BLOB ||
-           token.type == TOKEN_VARIABLE || rst_token_is(&token, "NULL");
 }
 
-/* The same, or a row of such. */
-static bool skip_constant(const char **position, const char *end) {
-    const char *p = *position;
-    rst_token token = rst_token_next(&p, end);
-    if (!rst_token_mark(&token, "(")) return skip_one(position, end);
-    do {
-        if (!skip_one(&p, end)) return false;
-        token = rst_token_next(&p, end);
-    } while (rst_token_mark(&token, ","));
-    *position = p;
-    return rst_token_mark(&token, ")");
-}
-
-/* Whether the expression is over behind what was read. */
-static bool ends_here(const char *position, const char *end) {
-    rst_token token = rst_token_next(&position, end);
-    return token.type == TOKEN_END || rst_token_mark(&token, ")") || rst_token_mark(&token, ";") ||
-           rst_token_is(&token, "AND") || rst_token_is(&token, "ORDER") || rst_token_is(&token, "LIMIT");
-}
-
-/* `=` and its like; those that are words have their own grammar. */
-static bool is_comparison(const rst_token *token) {
-    static const char *const marks[] = {"=", "==", "<", "<=", ">", ">=", "<>", "!=", NULL};
-    for (int i = 0; marks[i] != NULL; i++) {
-        if (rst_token_mark(token, marks[i])) return true;
+/* Whether all that is compared there is compared with constants, and nothing but AND joins it. compares: or nothing is
+** compared at all. */
+static bool is_plain(const rst_syntax *node, bool compares) {
+    switch (node->kind) {
+    case SYNTAX_SELECT:
+    case SYNTAX_IN:
+    case SYNTAX_OR:
+    case SYNTAX_GROUP:
+    case SYNTAX_HAVING:
+    case SYNTAX_WINDOWS: return false;
+    case SYNTAX_EQUAL:
+    case SYNTAX_COMPARE:
+    case SYNTAX_BETWEEN:
+        for (const rst_syntax *side = node->first->next; side != NULL; side = side->next) {
+            if (!compares || !is_constant(side)) return false;
+        }
+        break;
+    default: break;
     }
-    return false;
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
+        if (!is_plain(child, compares && node->kind != SYNTAX_RESULT)) return false;
+    }
+    return true;
 }
 
-static bool is_never_plain(const rst_token *token) {
-    return token->type == TOKEN_ILLEGAL || rst_token_is(token, "SELECT") || rst_token_is(token, "VALUES") ||
-           rst_token_is(token, "IN");
-}
-
-/* What stands behind the table's name. */
-static bool compares_constants(const char *p, const char *end) {
-    for (;;) {
-        rst_token token = rst_token_next(&p, end);
-        if (token.type == TOKEN_END) return true;
-        if (is_never_plain(&token) || rst_token_is(&token, "FROM")) return false;
-        if (rst_token_is(&token, "BETWEEN")) {
-            if (!skip_constant(&p, end)) return false;
-            token = rst_token_next(&p, end);
-            if (!rst_token_is(&token, "AND") || !skip_constant(&p, end) || !ends_here(p, end)) return false;
-        } else if (rst_token_is(&token, "IS")) {
-            const char *behind = p;
-            token = rst_token_next(&behind, end);
-            if (rst_token_is(&token, "NOT")) p = behind;
-            if (!skip_constant(&p, end) || !ends_here(p, end)) return false;
-        } else if (is_comparison(&token) && (!skip_constant(&p, end) || !ends_here(p, end)))
+static bool shows_where(const rst_table *table, const rst_syntax_tree *tree) {
+    const rst_syntax *root = tree->root, *core = root->first, *from = rst_syntax_child(core, SYNTAX_FROM);
+    if (root->kind != SYNTAX_SELECT || core->kind != SYNTAX_CORE) return false;
+    for (const rst_syntax *part = root->first; part != NULL; part = part->next) {
+        if ((part != core && part->kind == SYNTAX_CORE) || part->kind == SYNTAX_VALUES || !is_plain(part, true))
             return false;
     }
+    return from == NULL || is_table(table, from->first);
 }
 
-static bool is_plain(const rst_table *table, const char *text) {
-    const char *p = text, *end = text == NULL ? NULL : text + strlen(text);
-    rst_token token;
+static bool text_shows_where(const rst_table *table, const char *text) {
+    rst_syntax_tree tree;
+    bool shows;
     if (text == NULL) return false;
-    token = rst_token_next(&p, end);
-    if (!rst_token_is(&token, "SELECT")) return false;
-    do {
-        token = rst_token_next(&p, end);
-        if (token.type == TOKEN_END) return true; /* of no table */
-        if (is_never_plain(&token) || is_comparison(&token) || rst_token_is(&token, "IS") ||
-            rst_token_is(&token, "BETWEEN"))
-            return false;
-    } while (!rst_token_is(&token, "FROM"));
-    return is_table(table, &p, end) && compares_constants(p, end);
+    shows = rst_syntax_parse(&tree, text, text + strlen(text)) == SQLITE_OK && shows_where(table, &tree);
+    rst_syntax_free(&tree);
+    return shows;
 }
 
 bool rst_cursor_knows_where(const rst_cursor *k) {
     sqlite3 *db = k->connection->db;
     for (sqlite3_stmt *s = sqlite3_next_stmt(db, NULL); s != NULL; s = sqlite3_next_stmt(db, s)) {
-        if (sqlite3_stmt_busy(s) && !is_plain(k->table, sqlite3_sql(s))) return false;
+        if (sqlite3_stmt_busy(s) && !text_shows_where(k->table, sqlite3_sql(s))) return false;
     }
     return true;
 }
