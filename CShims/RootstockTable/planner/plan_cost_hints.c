@@ -28,8 +28,8 @@ static bool may_be_within(sqlite3_index_info *info, const rst_candidate *k) {
     return (k->lower >= 0 && !is_literal(info, k->lower)) || (k->upper >= 0 && !is_literal(info, k->upper));
 }
 
-/* The rows that literals and IS NULL leave of those that the plan reaches: one comparison takes a fifteenth, an equality
-** three quarters of the table, or half of it where the number is a flag's. */
+/* The rows that literals and IS NULL leave of those that the plan reaches: one comparison takes a fifteenth, an
+** equality three quarters of the table, or half of it where the number is a flag's. */
 static double rows_left(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k) {
     double rows = k->rows, most;
     int reduced = 0;

@@ -140,8 +140,8 @@ static void append_comparison(adding *a, const rst_indexed *e, const rst_hint_ro
         append_call(a, e, 4, row, found->second, out);
         return;
     }
-    /* A hint for each: SQLite looks the rows up arm by arm, and takes each once. An arm that is a function and no AND it
-    ** would take for two. */
+    /* A hint for each: SQLite looks the rows up arm by arm, and takes each once. An arm that is a function and no
+    ** AND it would take for two. */
     for (const rst_syntax *item = found->list->first; item != NULL; item = item->next) {
         sqlite3_str_appendall(out, item == found->list->first ? " AND ((1 AND " : ") OR (1 AND ");
         append_call(a, e, 0, row, item, out);
@@ -149,8 +149,8 @@ static void append_comparison(adding *a, const rst_indexed *e, const rst_hint_ro
     sqlite3_str_appendall(out, "))");
 }
 
-/* The comparison with its hint, if it is one of an indexed expression. A view's column may be several tables', each with
-** such an index. */
+/* The comparison with its hint, if it is one of an indexed expression. A view's column may be several tables', each
+** with such an index. */
 static void write_comparison(adding *a, const rst_place *at, const rst_syntax *node) {
     sqlite3_str *out = NULL;
     bool views = false;
@@ -358,8 +358,8 @@ static int add_hints(adding *a, char **out) {
     char *without, *plain;
     int code;
     look(a, a->tree->root);
-    /* Beside min() and max() a group's other columns are those of another row than its first; and windows have orders of
-    ** their own. */
+    /* Beside min() and max() a group's other columns are those of another row than its first; and windows have
+    ** orders of their own. */
     code = add_to_copy(a, !a->merged && !a->windows && !(a->groups && a->extremes), out);
     if (code != SQLITE_OK || *out == NULL) return code;
     if (is_redefined(a->c, a->expressions, a->count, a->called)) {

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The result of the SELECT that has this name, or this number where name is null, without its own name. Null where there
-** is none, or a `*` stands before it. */
+/* The result of the SELECT that has this name, or this number where name is null, without its own name. Null where
+** there is none, or a `*` stands before it. */
 static const rst_syntax *find_result(const rst_syntax *select, const rst_token *name, int number) {
     int n = 0;
     for (const rst_syntax *result = select->first; result != NULL; result = result->next) {

@@ -13,9 +13,9 @@ int rst_hint_register(rst_connection *c, const char *name);
 /* The name that a kind of comparison has in it: 0 equal, 1 above, 2 from, 3 below, 4 up to. */
 const char *rst_hint_name(int kind);
 
-/* Whether the term of ORDER BY or GROUP BY of the SELECT (its SYNTAX_CORE) is the expression, of the table that is known
-** as *alias there. The term may be the number or, where `names` is, the name of a result that is the expression.
-** expression_orders.c. */
+/* Whether the term of ORDER BY or GROUP BY of the SELECT (its SYNTAX_CORE) is the expression, of the table that is
+** known as *alias there. The term may be the number or, where `names` is, the name of a result that is the
+** expression. expression_orders.c. */
 bool rst_order_term(rst_connection *c, const rst_syntax_tree *tree, const rst_indexed *e, const rst_syntax *select,
                     const rst_syntax *term, bool names, rst_token *alias);
 /* Frees *sql and sets it to null, unless it compiles on the connection. */
@@ -24,8 +24,8 @@ void rst_keep_if_it_compiles(rst_connection *c, char **sql);
 int rst_sorts(rst_connection *c, const char *sql);
 /* Whether a function of that name may be called in an operand. */
 bool rst_is_operand_call(const char *name);
-/* A literal or a parameter, perhaps signed, a call whose arguments are such, or what operators make of these. *called is
-** set where there is a call. expression_operands.c. */
+/* A literal or a parameter, perhaps signed, a call whose arguments are such, or what operators make of these.
+** *called is set where there is a call. expression_operands.c. */
 bool rst_is_operand(const rst_syntax *node, bool *called);
 /* That, with columns of tables of the store, qualified, in its calls; or such a column whose collation is BINARY. */
 bool rst_is_side(rst_connection *c, const rst_syntax_tree *tree, const rst_syntax *node, bool *called);

@@ -3,13 +3,13 @@
 **
 ** A LEFT JOIN whose rows without a match are left out again is run as the inner join that it is. SQLite does so itself:
 ** a comparison in WHERE, or in the ON of an inner join, is not true of a row of NULLs. But it does not where a side of
-** the comparison is a virtual table's column, because a module may let x = NULL be true. A store's tables never do. As a
-** LEFT JOIN the table would keep its place in the order of loops, and WHERE would find no index. So LEFT and OUTER are
-** blanked.
+** the comparison is a virtual table's column, because a module may let x = NULL be true. A store's tables never do.
+** As a LEFT JOIN the table would keep its place in the order of loops, and WHERE would find no index. So LEFT and
+** OUTER are blanked.
 **
-** A subquery to the right of what stays a LEFT JOIN, whose columns are subqueries themselves, is kept apart by a LIMIT of
-** all rows. SQLite 3.40 would merge it into the outer statement, run the inner one once, and overwrite its kept result
-** with NULL at the first row without a match: every later row reads NULL.
+** A subquery to the right of what stays a LEFT JOIN, whose columns are subqueries themselves, is kept apart by a
+** LIMIT of all rows. SQLite 3.40 would merge it into the outer statement, run the inner one once, and overwrite its
+** kept result with NULL at the first row without a match: every later row reads NULL.
 **
 ** Invariants
 **  1. Only a term that AND joins to the rest of its clause counts, with one comparison, of which one side is a column

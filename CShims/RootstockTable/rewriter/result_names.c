@@ -3,11 +3,11 @@
 ** them.
 **
 ** SQLite names an unaliased expression by its text. Where something of that is written otherwise, the native name is
-** written out behind it with AS: in every SELECT, for subqueries, views and CREATE TABLE AS have columns of these names.
-** A bare rowid is named by the INTEGER PRIMARY KEY that it stands for, which a virtual table cannot declare; but not in a
-** subquery, whose columns SQLite names before it knows. For the same reason a rowid in the ORDER BY of a compound SELECT
-** becomes the number of its item. Invariant: only AS and a name are added, and only where no alias stands; and only such
-** a rowid is exchanged.
+** written out behind it with AS: in every SELECT, for subqueries, views and CREATE TABLE AS have columns of these
+** names. A bare rowid is named by the INTEGER PRIMARY KEY that it stands for, which a virtual table cannot declare;
+** but not in a subquery, whose columns SQLite names before it knows. For the same reason a rowid in the ORDER BY of
+** a compound SELECT becomes the number of its item. Invariant: only AS and a name are added, and only where no
+** alias stands; and only such a rowid is exchanged.
 */
 #include "rewriter/rewriting.h"
 
@@ -32,7 +32,8 @@ static bool is_rowid(const rst_syntax *node, rst_token *name, rst_token *qualifi
     return name->type != TOKEN_STRING && rst_token_is_rowid(name);
 }
 
-/* The store's table that a qualifier means (none: the only item of FROM) in a SELECT, if its rowid is a column of it. */
+/* The store's table that a qualifier means (none: the only item of FROM) in a SELECT, if its rowid is a column of
+** it. */
 static const rst_table *table_of(rst_rewriting *w, const rst_syntax *core, const rst_token *qualifier) {
     const rst_syntax *from = rst_syntax_child(core, SYNTAX_FROM);
     const rst_scope_item *item = NULL;
@@ -61,8 +62,8 @@ static void name_rowids(rst_rewriting *w, const rst_syntax *core) {
     }
 }
 
-/* Which result of the SELECT is the INTEGER PRIMARY KEY of its only table, or its rowid, from 1; 0: none, or that is not
-** plain to see. */
+/* Which result of the SELECT is the INTEGER PRIMARY KEY of its only table, or its rowid, from 1; 0: none, or that
+** is not plain to see. */
 static int place_of_rowid(const rst_syntax *core, const rst_table *table) {
     int first = 0, place = 0;
     for (const rst_syntax *result = core->first; result != NULL; result = result->next) {

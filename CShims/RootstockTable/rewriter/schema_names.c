@@ -1,11 +1,11 @@
 /*
-** schema_names.c - tables of a statement that stand for something else here: the schema's own tables and pragma functions
-** under their other names, and hints about an index.
+** schema_names.c - tables of a statement that stand for something else here: the schema's own tables and pragma
+** functions under their other names, and hints about an index.
 **
 ** INDEXED BY and NOT INDEXED of a store's table become an argument of it: t AS x INDEXED BY i -> t('...i') AS x. The
-** target of an UPDATE or DELETE takes none (target_hint.c), and of the table to the right of a RIGHT JOIN SQLite compares
-** an argument where it cannot be true, so that no row has a match: there they are left out. Invariant: what is wrong with
-** a hint (no such index, no table of the store) SQLite says of the words as they are.
+** target of an UPDATE or DELETE takes none (target_hint.c), and of the table to the right of a RIGHT JOIN SQLite
+** compares an argument where it cannot be true, so that no row has a match: there they are left out. Invariant:
+** what is wrong with a hint (no such index, no table of the store) SQLite says of the words as they are.
 */
 #include "rewriter/rewriter.h"
 #include "rewriter/rewriting.h"

@@ -38,7 +38,8 @@ static int refuse(const rst_table *table, const rst_statement_parts *parts, int 
     return SQLITE_ERROR;
 }
 
-/* The FROM of the INSERT's SELECT, if that is SELECT * alone, whose one item is *source: null: no table of the store. */
+/* The FROM of the INSERT's SELECT, if that is SELECT * alone, whose one item is *source: null: no table of the
+** store. */
 static int read_source(rst_connection *c, const rst_statement_parts *parts, const char **star, const char **items,
                        const rst_table **source) {
     const rst_syntax *select = NULL, *core = NULL, *from = NULL;

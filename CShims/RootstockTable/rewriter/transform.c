@@ -2,8 +2,8 @@
 ** transform.c - what a statement's text has to become: one walk of its tree, in which those who have to write something
 ** otherwise collect edits (rewriting.h), and their writing.
 **
-** Invariants: text that needs none of this comes back as "no change", whatever it is, and so does what has no tree, which
-** SQLite refuses. Edits at one place are collected from the inside out.
+** Invariants: text that needs none of this comes back as "no change", whatever it is, and so does what has no tree,
+** which SQLite refuses. Edits at one place are collected from the inside out.
 */
 #include "rewriter/rewriting.h"
 #include "rewriter/transform.h"

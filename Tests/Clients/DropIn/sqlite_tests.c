@@ -1,8 +1,9 @@
 /*
 ** sqlite_tests.c - the part of SQLite's testfixture that its sources leave to a build of SQLite for tests.
 **
-** Linked with src/test*.c into a module for tclsh, whose SQLite is the system's libsqlite3. The counters below stay 0: what
-** they count is built into SQLite with SQLITE_TEST alone. A test that asks them fails natively, too, and is left out.
+** Linked with src/test*.c into a module for tclsh, whose SQLite is the system's libsqlite3. The counters below stay
+** 0: what they count is built into SQLite with SQLITE_TEST alone. A test that asks them fails natively, too, and is
+** left out.
 */
 #include <stddef.h>
 

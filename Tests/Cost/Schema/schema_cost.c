@@ -1,7 +1,8 @@
 /*
 ** schema_cost.c - what suite `schema` asks, run so often that instructions can be counted by run.sh.
 **
-** schema_cost ENGINE FILE CASE TABLES COUNT: on native SQLite (ENGINE `native`: WAL, unsynced, mapped) or a store's engine,
+** schema_cost ENGINE FILE CASE TABLES COUNT: on native SQLite (ENGINE `native`: WAL, unsynced, mapped) or a store's
+** engine,
 **   fill     makes TABLES tables, each with two indexes, a foreign key to the table before it and four rows
 **   open     opens, reads one row and closes, COUNT times; before the other cases once
 **   create, drop, index, alter    COUNT changes, each of a table of its own and in a transaction of its own

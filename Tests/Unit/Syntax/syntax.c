@@ -1,6 +1,7 @@
 /*
-** syntax.c - the parser against SQLite: every SELECT, INSERT, UPDATE, DELETE and CREATE that SQLite prepares has a tree, and
-** the tree's spans nest in the order of the text, so that leaves and the gaps between them give the text back.
+** syntax.c - the parser against SQLite: every SELECT, INSERT, UPDATE, DELETE and CREATE that SQLite prepares has a
+** tree, and the tree's spans nest in the order of the text, so that leaves and the gaps between them give the text
+** back.
 **
 ** Standard input: statements, each ended by a NUL; an empty one begins a new database. Those that SQLite takes are run,
 ** so that later ones find their tables. Prints what failed, and how many statements were held against each other.
@@ -45,7 +46,8 @@ static int is_virtual(const char *p, const char *end) {
 static int is_parsed(const char *sql) {
     const char *p = sql, *end = sql + strlen(sql);
     rst_token token = rst_token_next(&p, end);
-    static const char *const verbs[] = {"SELECT", "VALUES", "INSERT", "REPLACE", "UPDATE", "DELETE", "WITH", "CREATE", "EXPLAIN"};
+    static const char *const verbs[] = {"SELECT", "VALUES", "INSERT", "REPLACE", "UPDATE",
+                                        "DELETE", "WITH",   "CREATE", "EXPLAIN"};
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
         if (rst_token_is(&token, verbs[i]))
             return i == 7 ? !is_virtual(p, end) : i != 8 || strstr(sql, "SELECT") == sql + 8;

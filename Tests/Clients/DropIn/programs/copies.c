@@ -1,5 +1,6 @@
 /*
-** copies.c - backups in steps beside a writer, into and from files and memory; serialize, deserialize; blob handles moved from row to row.
+** copies.c - backups in steps beside a writer, into and from files and memory; serialize, deserialize; blob handles
+** moved from row to row.
 */
 #include <sqlite3.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /*
-** interrupted.c - statements that a progress handler or sqlite3_interrupt ends, and what is there afterwards; busy handlers of two connections.
+** interrupted.c - statements that a progress handler or sqlite3_interrupt ends, and what is there afterwards; busy
+** handlers of two connections.
 */
 #include <sqlite3.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /*
-** status.c - what a program asks of statements, tables and its connection: counters, metadata, limits, names, traces of every kind.
+** status.c - what a program asks of statements, tables and its connection: counters, metadata, limits, names,
+** traces of every kind.
 */
 #include <sqlite3.h>
 #include <stdio.h>

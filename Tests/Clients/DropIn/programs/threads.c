@@ -1,5 +1,6 @@
 /*
-** threads.c - threads that share one connection in serialized mode, and threads with a connection each: the sums are printed.
+** threads.c - threads that share one connection in serialized mode, and threads with a connection each: the sums
+** are printed.
 */
 #include <pthread.h>
 #include <sqlite3.h>

@@ -1,5 +1,6 @@
 /*
-** utf16.c - a program whose texts are all UTF-16: names of files, tables and columns, values, parameters, errors, functions, collations.
+** utf16.c - a program whose texts are all UTF-16: names of files, tables and columns, values, parameters, errors,
+** functions, collations.
 */
 #include <sqlite3.h>
 #include <stdio.h>
