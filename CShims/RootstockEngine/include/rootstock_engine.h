@@ -206,8 +206,8 @@ typedef struct rootstock_commit_words {
 #define ROOTSTOCK_PUT_APPEND                                                                                           \
     0x02u /* the key is above every key of the tree; if not: ROOTSTOCK_EXISTS, nothing changed */
 #define ROOTSTOCK_PUT_RESERVE 0x04u /* value.data is set to value.size bytes to be filled before the next call */
-/* With MANY_WRITERS: the key is new as far as the caller knows. To look for it would be in other writers' way. Where
-** it is there: ROOTSTOCK_EXISTS, nothing changed, or ROOTSTOCK_CONFLICT. Until then the caller sees its own entry. */
+/* With MANY_WRITERS: the key is new as far as the caller knows. To look for it would be in other writers' way.
+** Should it be there: ROOTSTOCK_EXISTS, nothing changed, or ROOTSTOCK_CONFLICT. Until then the caller sees its own. */
 #define ROOTSTOCK_PUT_NEW 0x08u
 
 typedef enum rootstock_move {
