@@ -60,7 +60,7 @@ bool rst_subquery_stands_alone(rst_connection *c, rst_span with, const char *tex
     return columns_alone(c, with, text, size) > 0;
 }
 
-int rst_result_kinds(rst_connection *c, rst_span with, const char *query, int columns, char *affinity,
+int rst_result_kinds(rst_connection *c, rst_span with, const char *query, int columns, const char **kind,
                      const char **collation) {
     static const char *const samples[] = {"1", "'01'", "'A'", "'a '"};
     sqlite3_str *text = sqlite3_str_new(NULL);
@@ -79,8 +79,9 @@ int rst_result_kinds(rst_connection *c, rst_span with, const char *query, int co
     for (int i = 0; i < columns; i++)
         sqlite3_str_appendf(text,
                             "%smax(typeof(c%d)<>'text' AND c%d='1'),max(typeof(c%d)='text' AND c%d=1),"
-                            "max(hex(c%d)='41' AND c%d='a'),max(hex(c%d)='6120' AND c%d='a')",
-                            i > 0 ? "," : "", i, i, i, i, i, i, i, i);
+                            "max(hex(c%d)='41' AND c%d='a'),max(hex(c%d)='6120' AND c%d='a'),"
+                            "max(typeof(c%d)<>'text' AND c%d=CAST('1' AS TEXT))",
+                            i > 0 ? "," : "", i, i, i, i, i, i, i, i, i, i);
     sqlite3_str_appendall(text, " FROM \"rootstock kinds\"");
     sql = sqlite3_str_finish(text);
     if (sql == NULL) return SQLITE_NOMEM;
@@ -88,10 +89,15 @@ int rst_result_kinds(rst_connection *c, rst_span with, const char *query, int co
     sqlite3_free(sql);
     if (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
         for (int i = 0; i < columns; i++) {
-            bool text_or_number = sqlite3_column_int(statement, 4 * i) != 0;
-            affinity[i] = !text_or_number ? 'b' : sqlite3_column_int(statement, 4 * i + 1) != 0 ? 'n' : 't';
-            collation[i] = sqlite3_column_int(statement, 4 * i + 2) != 0   ? " COLLATE NOCASE"
-                           : sqlite3_column_int(statement, 4 * i + 3) != 0 ? " COLLATE RTRIM"
+            bool text_or_number = sqlite3_column_int(statement, 5 * i) != 0;
+            /* A text compares with an expression's value as with a text, with a column without type as it is. */
+            bool of_none = !text_or_number && sqlite3_column_int(statement, 5 * i + 4) != 0;
+            kind[i] = of_none                                         ? "+b"
+                      : !text_or_number                               ? "b"
+                      : sqlite3_column_int(statement, 5 * i + 1) != 0 ? "n"
+                                                                      : "t";
+            collation[i] = sqlite3_column_int(statement, 5 * i + 2) != 0   ? " COLLATE NOCASE"
+                           : sqlite3_column_int(statement, 5 * i + 3) != 0 ? " COLLATE RTRIM"
                                                                            : "";
         }
         code = SQLITE_OK;
@@ -127,37 +133,35 @@ bool rst_init_rows_append(rst_connection *c, rst_span with, const char *query, b
 /* The column of a scalar subquery as one that is run once; false: it has to be run where it stands. */
 static bool append_once(rst_connection *c, rst_span with, const char *query, int column, const char *mark,
                         sqlite3_str *out) {
-    char affinity[INIT_ROWS_COLUMNS];
-    const char *collation[INIT_ROWS_COLUMNS];
+    const char *kind[INIT_ROWS_COLUMNS], *collation[INIT_ROWS_COLUMNS];
     sqlite3_str *source = sqlite3_str_new(NULL);
     char *from;
     const int columns = columns_alone(c, with, query, (int)strlen(query));
     bool done = columns > column && columns <= INIT_ROWS_COLUMNS &&
-                rst_result_kinds(c, with, query, columns, affinity, collation) == SQLITE_OK &&
+                rst_result_kinds(c, with, query, columns, kind, collation) == SQLITE_OK &&
                 rst_init_rows_append(c, with, query, true, mark, source);
     from = sqlite3_str_finish(source);
     done = done && from != NULL;
-    if (done) sqlite3_str_appendf(out, "(SELECT %c%d%s)", affinity[column], column, from);
+    if (done) sqlite3_str_appendf(out, "(SELECT %s%d%s)", kind[column], column, from);
     sqlite3_free(from);
     return done;
 }
 
 /* The rows of an IN's subquery as those of one that is run once: its columns, each with its affinity and collation. */
 static bool append_list(rst_connection *c, rst_span with, const char *query, const char *mark, sqlite3_str *out) {
-    char affinity[INIT_ROWS_COLUMNS];
-    const char *collation[INIT_ROWS_COLUMNS];
+    const char *kind[INIT_ROWS_COLUMNS], *collation[INIT_ROWS_COLUMNS];
     sqlite3_str *source = sqlite3_str_new(NULL);
     char *from;
     const int columns = columns_alone(c, with, query, (int)strlen(query));
     bool done = columns > 0 && columns <= INIT_ROWS_COLUMNS &&
-                rst_result_kinds(c, with, query, columns, affinity, collation) == SQLITE_OK &&
+                rst_result_kinds(c, with, query, columns, kind, collation) == SQLITE_OK &&
                 rst_init_rows_append(c, with, query, false, mark, source);
     from = sqlite3_str_finish(source);
     done = done && from != NULL;
     /* A collation is that of a column: what compares has its own say first. */
     for (int i = 0; i < columns && done; i++) sqlite3_str_appendf(out, "%sc%d", i > 0 ? "," : "(SELECT ", i);
     for (int i = 0; i < columns && done; i++)
-        sqlite3_str_appendf(out, "%s%c%d%s AS c%d", i > 0 ? "," : " FROM (SELECT ", affinity[i], i, collation[i], i);
+        sqlite3_str_appendf(out, "%s%s%d%s AS c%d", i > 0 ? "," : " FROM (SELECT ", kind[i], i, collation[i], i);
     if (done) sqlite3_str_appendf(out, "%s))", from);
     sqlite3_free(from);
     return done;

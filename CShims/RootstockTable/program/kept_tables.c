@@ -122,15 +122,14 @@ static int read_tables(rst_span with, common_table **out, int *count) {
 ** read beside them, if given. */
 static bool define_kept(rst_connection *c, rst_span with, const rst_token *name, const rst_table *target,
                         char **definition) {
-    char affinity[INIT_ROWS_COLUMNS],
-        *query = sqlite3_mprintf("SELECT * FROM %.*s", (int)name->size, name->text),
-        *whole = sqlite3_mprintf("%.*s %s", (int)(with.end - with.start), with.start, query);
-    const char *collation[INIT_ROWS_COLUMNS];
+    char *query = sqlite3_mprintf("SELECT * FROM %.*s", (int)name->size, name->text),
+         *whole = sqlite3_mprintf("%.*s %s", (int)(with.end - with.start), with.start, query);
+    const char *kind[INIT_ROWS_COLUMNS], *collation[INIT_ROWS_COLUMNS];
     sqlite3_str *out = sqlite3_str_new(NULL);
     sqlite3_stmt *statement = NULL;
     bool done = query != NULL && whole != NULL && rst_prepare_alone(c, whole, &statement) == SQLITE_OK &&
                 sqlite3_column_count(statement) <= INIT_ROWS_COLUMNS &&
-                rst_result_kinds(c, with, query, sqlite3_column_count(statement), affinity, collation) == SQLITE_OK;
+                rst_result_kinds(c, with, query, sqlite3_column_count(statement), kind, collation) == SQLITE_OK;
     if (done) {
         const int columns = sqlite3_column_count(statement);
         sqlite3_str_append(out, name->text, (int)name->size);
@@ -138,7 +137,7 @@ static bool define_kept(rst_connection *c, rst_span with, const rst_token *name,
             sqlite3_str_appendf(out, "%s\"%w\"", i > 0 ? "," : "(", sqlite3_column_name(statement, i));
         sqlite3_str_appendall(out, ") AS (SELECT ");
         for (int i = 0; i < columns; i++)
-            sqlite3_str_appendf(out, "%s%c%d%s", i > 0 ? "," : "", affinity[i], i, collation[i]);
+            sqlite3_str_appendf(out, "%s%s%d%s", i > 0 ? "," : "", kind[i], i, collation[i]);
         done = rst_init_rows_append(c, with, query, false, "", out);
         if (target != NULL)
             sqlite3_str_appendf(out, " WHERE (SELECT 1 FROM main.\"%w\" LIMIT 0) IS NULL", target->name);
