@@ -67,7 +67,11 @@ directory_engine() {
     make -s -C "$root/CShims/Engines/$1" BUILD="$folder"
     loaded() { verb=$1; shift; "$command" --load-engine "$folder/librootstock_$name.so" "$verb" "$@"; }
     loaded engines | grep -q "^$name  *[0-9.]*  *directory" || fail "$name is not listed as a directory store"
-    loaded engine-test "$name" --rounds 1 > "$folder/words" || fail "$name: $(grep -A9 broken "$folder/words")"
+    # One close in fifteen after a full disk waits for ever inside libwiredtiger 3.2.1 (Vendor-notes/wiredtiger.md): once more.
+    loaded engine-test "$name" --rounds 1 > "$folder/words" ||
+        { [ "$name $(grep ': broken$' "$folder/words")" = "wiredtiger faults.full: broken" ] &&
+            loaded engine-test wiredtiger --only faults. > "$folder/words"; } ||
+        fail "$name: $(grep -A9 broken "$folder/words")"
     loaded sql --engine "$name" "$folder/shelf" "CREATE TABLE book (title TEXT PRIMARY KEY, lent INT);
         INSERT INTO book VALUES ('Solaris', 1), ('Eden', 2); CREATE INDEX by_lent ON book (lent)"
     loaded backup --engine "$name" "$folder/shelf" "$folder/copy" > "$folder/words" || fail "$name's backup: $(cat "$folder/words")"
