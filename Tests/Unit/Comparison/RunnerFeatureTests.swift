@@ -257,8 +257,9 @@ extension TurnRequest {
 
     @Test func aScaledRunSaysSo() throws {
         let fake = try FakeTurns { _ in 1 }
+        var clock = Date(timeIntervalSinceReferenceDate: 0)
         let slow = { (request: TurnRequest) -> TurnReport? in
-            usleep(UInt32(request.parameters.size))
+            clock.addTimeInterval(Double(request.parameters.size) / 1_000_000)
             return fake.launch(request)
         }
         var plan = try plan(cases: ["fillseq"], size: 1_000_000, engines: ["sqlite:wal", "lmdb"], repeats: 1)
@@ -266,7 +267,9 @@ extension TurnRequest {
         plan.scales = true
         let directory = temporaryDirectory()
         defer { try? FileManager.default.removeItem(at: directory) }
-        let report = try Runner(plan: plan, directory: directory, launch: slow).run()
+        var runner = Runner(plan: plan, directory: directory, launch: slow)
+        runner.now = { clock }
+        let report = try runner.run()
         let size = try #require(report.environment.sizes["engine"])
         #expect(size < 300_000 && size >= 2000, "a million takes a second a turn; all four have one")
         #expect(
