@@ -1,17 +1,17 @@
 /*
 ** writer_queue.c - who of this process's threads writes next.
 **
-** Two ways to wait. Who asks with a callback looks again when the callback has had its say, as SQLite's busy handler
-** does. Who stands in line is called when its turn comes, in the order of coming: the lock passes from hand to hand
-** without being free in between, and the thread that is woken is the one that has it.
+** There are two ways to wait. A thread that asks with a callback looks again when the callback has had its say, as
+** SQLite's busy handler does. A thread that stands in line is called when its turn comes, in the order of coming. The
+** lock passes from hand to hand without being free in between, and the thread that is woken has it.
 **
-** Where a commit waits for no flush, that would make each transaction wait until a thread has woken, which takes longer
-** than the transaction. So there (queue.passes) the lock is left free while those in line have not waited long: who
-** comes takes it, and they look for themselves, awake for a moment first and then now and then. To one who has waited
-** for long enough it is handed as above.
+** Where a commit waits for no flush, each transaction would wait until a thread has woken, which takes longer than the
+** transaction. So there (queue.passes) the lock is left free while those in line have not waited long. A thread that
+** comes takes it. Those in line look for themselves, awake for a moment first and then now and then. One that has
+** waited for long enough is handed the lock as above.
 **
-** Who commits is told here whether to leave the flush to others: to those in line, or to those who were there the last
-** time and are seen to be on their way (rootstock_writer_shares).
+** A committing thread learns here whether to leave the flush to others (rootstock_writer_shares). They are those in
+** line, or those who were there the last time and are seen to be on their way.
 **
 ** Invariant: a lock that is free has nobody in line, or only who looks for himself within MOST_NAP.
 */
@@ -23,8 +23,8 @@
 #include "rootstock_engine_support.h"
 #include "writer_queue.h"
 
-/* A thread in line, or one of the queue's spare places: it stays when its thread has gone, because whoever calls it
-** does so when he has let go of the mutex. A thread that is called under it would run into it. */
+/* A thread in line, or one of the queue's spare places. It stays when its thread has gone, because a caller calls it
+** after letting go of the mutex. A thread that is called under the mutex would run into it. */
 struct writer_place {
     pthread_cond_t called;
     int held;       /* the lock is its own */
@@ -34,9 +34,9 @@ struct writer_place {
     writer_place *next;
 };
 
-/* Nanoseconds. How long who wants the lock stays awake: some transactions of one row. The first and the longest sleep
-** between two looks. Who has waited for so long is woken when the lock is free, and for so long is handed it: the fewer
-** such turns, the less of the time nobody writes because a thread is being woken. */
+/* Nanoseconds: how long a thread that wants the lock stays awake (some transactions of one row), then its first and its
+** longest sleep between two looks. Then after how long a wait it is woken when the lock is free, and after how long it
+** is handed the lock. The fewer such turns, the less of the time nobody writes because a thread is being woken. */
 enum { AWAKE = 20000, FIRST_NAP = 50000, MOST_NAP = 400000, TOLD_AFTER = 1000000, HANDED_AFTER = 5000000 };
 /* How often the lock may be seen free and be gone again before that counts as waiting. */
 enum { LOOKS = 4 };
@@ -278,7 +278,7 @@ static void end_group(writer_queue *queue) {
     queue->group = queue->again = 0;
 }
 
-/* The first to come back from a shared flush finds nobody in line, because the others are just being woken: flushed at
+/* The first to come back from a shared flush finds nobody in line, because the others are just being woken. Flushed at
 ** once, its commit would stand alone, and theirs after it. */
 int rootstock_writer_shares(rootstock_shared *shared, rootstock_turn *turn) {
     writer_queue *queue = rootstock_queue_of(shared);

@@ -1,6 +1,6 @@
 /*
-** writer_thread.c - a thread of the environment's own, which begins and ends write transactions where an engine wants
-** both from one thread (convention 5) and the program does not promise it.
+** writer_thread.c - a thread of the environment's own, which begins and ends write transactions. An engine may want
+** both from one thread (convention 5), while the program does not promise it.
 **
 ** It is made when it is first asked for, and ends with the environment. Invariant: whoever has the writer's lock asks,
 ** and waits for the answer; so one is served at a time.

@@ -3,10 +3,11 @@
 ** SQLITE_DBCONFIG_DEFENSIVE: shadow tables of FTS and R-Tree are not the program's to change.
 **
 ** What a store makes of a statement reads and writes other things than the statement does. So the program's text is
-** prepared on a row validator too: a native database in memory with the store's tables, views, triggers and temp
-** objects and no rows, whose authorizer is the program's. What it denies fails with the row validator's code and words.
-** What the row validator cannot prepare (an attached file) is judged by the store's statement. Functions that the row
-** validator has not are made for it as their names come up; no statement of the row validator is ever run.
+** prepared on a row validator too, whose authorizer is the program's. That is a native database in memory with the
+** store's tables, views, triggers and temp objects and no rows. What the authorizer denies fails with the row
+** validator's code and words. What the row validator cannot prepare (an attached file) is judged by the store's
+** statement. Functions that the row validator has not are made for it as their names come up. No statement of the row
+** validator is ever run.
 **
 ** What the authorizer ignores is ignored in the store's statement: a column that reads as NULL or is not set, a
 ** function that gives NULL. Where all of a statement is ignored (CREATE, INSERT, BEGIN) it does nothing. Invariant:

@@ -1,9 +1,9 @@
 /*
 ** backup.c - sqlite3_backup_init and its kin, sqlite3_serialize and sqlite3_deserialize, from and to stores.
 **
-** SQLite copies pages, which a store has not. Between the two stands a native image in memory: a store is copied into
-** it by SQL, and SQLite's own backup goes on from there, or SQLite's backup ends in it and it is copied into the store
-** when the last page is there. A change of the source while the backup runs begins it anew.
+** SQLite copies pages, which a store has not. Between the two stands a native image in memory. As a source, a store is
+** copied into the image by SQL, and SQLite's own backup goes on from there. As a target, it gets the rows of the image
+** when SQLite's backup has put the last page there. A change of the source while the backup runs begins it anew.
 */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -207,7 +207,7 @@ static inline void rsti_leave(rsti_database *d) {
 /* A function that fails as it is told: how an error of ours becomes the connection's. */
 void rsti_fail_function(sqlite3_context *context, int count, sqlite3_value **values);
 /* SQLite's sqlite3_close_v2 ends the transactions of virtual tables at once, and those of its own tables with the last
-** statement: so a connection that the program has closed stays open until nothing of it is left. Called whenever
+** statement. So a connection that the program has closed stays open until nothing of it is left. Called whenever
 ** something of it has gone. */
 void rsti_close_zombie(rsti_database *d);
 

@@ -6,11 +6,12 @@
 ** front door (rootstock_host_module); so in schema main CREATE is the module's xConnect, and DROP its xDisconnect. Its
 ** statements are SQLite's on these tables; its blob handles are blob.c's.
 **
-** FTS holds entries back in memory until its xSync. By then the store, which commits in the xSync of one of its own
-** tables, may have committed, and SQLite lets nobody write to a virtual table there. And what the store undoes of a
-** statement that it runs itself, SQLite does not tell. So what is held back is written at the end of each row's change;
-** but where SQLite itself runs the program's statement, inside of a transaction, before the next one that is no query.
-** Invariant: when a savepoint or mark is set, and when a commit begins, no module holds anything back.
+** FTS holds entries back in memory until its xSync. That is too late: the store commits in the xSync of one of its own
+** tables, perhaps before, and SQLite lets nobody write to a virtual table there. Nor does SQLite tell a module what the
+** store undoes of a statement that it runs itself. So what is held back is written at the end of each row's change.
+** Where SQLite itself runs the program's statement, inside of a transaction, it is written before the next statement
+** that is no query. Invariant: when a savepoint or mark is set, and when a commit begins, no module holds anything
+** back.
 **
 ** A trigger on a shadow table may name the module's table, which is in the middle of its work then, and not made for
 ** it. Natively such a trigger does not compile; here the table is not there for it.

@@ -1,7 +1,7 @@
 /*
 ** registry.c - which connections are stores.
 **
-** SQLite tells when a connection is gone for good: the record hangs on a module that nobody uses, whose destructor runs
+** SQLite tells when a connection is gone for good. The record hangs on a module that nobody uses; its destructor runs
 ** when the connection is freed (a zombie's, with its last statement). Invariant: a record is in the registry as long as
 ** its connection exists.
 */

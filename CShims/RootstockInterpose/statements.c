@@ -225,8 +225,8 @@ int rsti_run_finalize(rsti_statement *s) {
     return failed != 0 ? failed : code;
 }
 
-/* SQLite takes the connection's mutex where it steps and resets; what is done around that takes it where it looks at
-** more than the statement, which is used by one thread at a time. */
+/* SQLite takes the connection's mutex where it steps and resets. What is done around that takes the mutex where it
+** looks at more than the statement, which one thread at a time uses. */
 INTERPOSED(int, step, (sqlite3_stmt * statement)) {
     rsti_statement *s = rsti_alias(statement);
     if (s != NULL) return step(s);

@@ -2,13 +2,17 @@
 ** kv.c - module kv: the trees of other programs' key-value files as tables.
 **
 ** In SQL:
-**   CREATE VIRTUAL TABLE mail USING kv('/var/lib/app/index', 'messages', key=text, value=json);
-**   SELECT key, value ->> '$.from' FROM mail WHERE key >= '2026-' AND key < '2027-' ORDER BY key;
-** ARGUMENTS: see kv_arguments.c. HOW IT WORKS: a row is an entry. Rows have no rowid: a hidden column holds the entry's
-** place (its key, and its value in a tree with several values a key), which is what UPDATE and DELETE are told. The
-** file is opened when the table is first used, not when the schema is read, and the module is DIRECTONLY: no view or
-** trigger of an untrusted database reaches a path. Invariant: key and value show exactly the entry's bytes, or an
-** error; never another form of them.
+**     CREATE VIRTUAL TABLE mail USING kv('/var/lib/app/index', 'messages', key=text, value=json);
+**     SELECT key, value ->> '$.from' FROM mail WHERE key >= '2026-' AND key < '2027-' ORDER BY key;
+**
+** ARGUMENTS: see kv_arguments.c.
+**
+** HOW IT WORKS: a row is an entry. Rows have no rowid. A hidden column holds the entry's place, by which UPDATE and
+** DELETE find it: its key, and its value too in a tree with several values a key. The file is opened when the table is
+** first used, not when the schema is read. The module is DIRECTONLY: no view or trigger of an untrusted database
+** reaches a path.
+**
+** Invariant: key and value show exactly the entry's bytes, or an error; never another form of them.
 */
 #include "kv.h"
 
@@ -169,8 +173,8 @@ static int kv_disconnect(sqlite3_vtab *base) {
 }
 
 /* DROP TABLE forgets the table; the tree is another program's. SQLite would not tell a dropped table that its
-** transaction commits, so what was written must have been committed before; and what it began for other tables of the
-** file, ended. */
+** transaction commits. So what was written must have been committed before, and the transaction of the file's other
+** tables ended. */
 static int kv_destroy(sqlite3_vtab *base) {
     kv_table *table = (kv_table *)base;
     if (table->file != NULL && table->file->writer != NULL && (table->file->wrote || table->file->references > 1)) {

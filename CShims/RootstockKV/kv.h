@@ -1,9 +1,18 @@
 /*
-** kv.h - what the files of module kv share: kv.c (the module and its tables), kv_arguments.c, kv_plan.c (plans),
-** kv_cursor.c (reading), kv_update.c (writing), kv_file.c (files and snapshots), kv_transaction.c (writes), kv_values.c
-** (bytes <-> SQL values), kv_trees.c (the list of a file's trees).
+** kv.h - what the files of module kv share.
 **
-** Ownership: a kv_connection is the module's context and lives as long as the SQLite connection; it has a kv_file for
+**   kv.c              the module and its tables
+**   kv_arguments.c    what stands between the parentheses of USING kv
+**   kv_plan.c         plans
+**   kv_cursor.c       reading
+**   kv_list.c         the keys of an IN list
+**   kv_update.c       writing
+**   kv_file.c         files and snapshots
+**   kv_transaction.c  writes
+**   kv_values.c       bytes <-> SQL values
+**   kv_trees.c        the list of a file's trees
+**
+** Ownership: a kv_connection is the module's context and lives as long as the SQLite connection. It has a kv_file for
 ** each key-value file in use, counted by the tables that use it. Tables of one file share its transaction.
 **
 ** Circle: kv.c kv_cursor.c kv_file.c kv_plan.c kv_transaction.c kv_update.c

@@ -2,7 +2,8 @@
 ** kv_trees.c - kv_trees(path): what an LMDB file holds, a row a tree.
 **
 ** In SQL:
-**   SELECT name, entries, flags, depth, pages FROM kv_trees('/var/lib/app/index');
+**     SELECT name, entries, flags, depth, pages FROM kv_trees('/var/lib/app/index');
+**
 ** The unnamed tree comes first, with a NULL name; its entries include LMDB's records of the named ones. Flags are those
 ** words of mdb_dbi_open that hold, with blanks between. As kv, the function is DIRECTONLY. Invariant: the file is open
 ** only while it is listed, read-only if nobody has it open, and a store's file is listed like any other.

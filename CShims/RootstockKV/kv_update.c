@@ -1,9 +1,9 @@
 /*
 ** kv_update.c - INSERT, UPDATE and DELETE on a table of module kv.
 **
-** Invariant: a row that is refused leaves the tree as it was. Which conflict modes there are, SQLite decides (the
-** module says SQLITE_VTAB_CONSTRAINT_SUPPORT): a key that is taken, in a tree with several values a key a pair that is
-** there, is a conflict.
+** Invariant: a row that is refused leaves the tree as it was. A conflict is a key that is taken, or, in a tree with
+** several values a key, a pair that is there. SQLite decides which conflict modes there are (the module says
+** SQLITE_VTAB_CONSTRAINT_SUPPORT).
 */
 #include "kv.h"
 

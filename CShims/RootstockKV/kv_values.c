@@ -1,10 +1,10 @@
 /*
 ** kv_values.c - the bytes of a key-value file's entries as SQL values, and back.
 **
-** A column takes values as one of a STRICT table of its type does and refuses the rest, because what it stored in
-** another form would not come back as what went in. Integers are those that programs put in keys: in trees with integer
-** keys unsigned ones of this machine, elsewhere unsigned ones with the highest byte first (so that the bytes' order is
-** theirs); all keys of a tree 4 or all 8 bytes wide.
+** A column takes values as one of a STRICT table of its type does and refuses the rest. What it stored in another form
+** would not come back as what went in. Integers are those that programs put in keys. In trees with integer keys they
+** are this machine's unsigned integers. Elsewhere they are unsigned with the highest byte first, so that the bytes'
+** order is theirs. All keys of a tree are 4 or all 8 bytes wide.
 **
 ** Invariant: for every value that a column shows, kv_bound reaches the entry by it; what kv_bound leaves out cannot
 ** compare true.

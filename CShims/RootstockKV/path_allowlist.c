@@ -1,12 +1,14 @@
 /*
 ** path_allowlist.c - which files the schema of a native database may make a connection open.
 **
-** A database file can come from anybody, and a declaration in it must not choose what is opened: `CREATE VIRTUAL TABLE
+** A database file can come from anybody, and a declaration in it must not choose what is opened. `CREATE VIRTUAL TABLE
 ** t USING kv('/somebody/else')` reads and creates nothing until the application itself has named that path on this
-** connection, by running the CREATE or by SELECT rootstock_allow('path'). A table of an engine's module has no path of
-** its own: its rows are beside the database file, where SQLite keeps a journal; as SQLite with its journals, no
-** symbolic link is followed there, and nothing is made there by reading. Invariant: a path is opened for a schema only
-** if it passed here.
+** connection: by running the CREATE, or by SELECT rootstock_allow('path').
+**
+** A table of an engine's module has no path of its own: its rows are beside the database file, where SQLite keeps a
+** journal. As with SQLite's journals, no symbolic link is followed there, and reading makes nothing there.
+**
+** Invariant: a path is opened for a schema only if it passed here.
 */
 #define _GNU_SOURCE
 #include "rootstock_kv_module.h"

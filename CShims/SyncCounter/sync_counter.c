@@ -3,9 +3,9 @@
 **
 ** The dynamic linker gives the shared libraries SQLite and LMDB the executable's definitions. Each passes the call to
 ** the next definition in the linker's order (a preloaded library's, the C library's), so that fault injection goes on
-** working, and to the system itself where there is none. The one counter is the exception to having no global state:
-** what it counts belongs to the process as a whole. Invariant: result and errno are those of the definition that was
-** passed to.
+** working. Where there is none, it passes the call to the system itself. The one counter is the exception to having no
+** global state: what it counts belongs to the process as a whole. Invariant: result and errno are those of the
+** definition that was passed to.
 */
 #ifdef __linux__
 #define _GNU_SOURCE

@@ -23,9 +23,9 @@
 ** Numbers are in the machine's order. Opening replays the records. A last one that is not whole is a commit that was
 ** under way when the machine stopped: nobody was told that it had happened, and it is cut off.
 **
-** THE TREES. A treap for each (Seidel and Aragon 1996): a binary search tree by key, and a heap by a priority that is a
-** hash of the key, which keeps it balanced. Nodes are shared between commits and counted. A node that one owner alone
-** holds is changed in place; any other is copied first, so a snapshot costs a reference.
+** THE TREES. A treap for each (Seidel and Aragon 1996): a binary search tree by key, and a heap by a priority. The
+** priority is a hash of the key, which keeps the tree balanced. Nodes are shared between commits and counted. A node
+** that one owner alone holds is changed in place; any other is copied first, so a snapshot costs a reference.
 **
 ** Invariants
 **  1. A node that a commit or a snapshot can reach is never changed.

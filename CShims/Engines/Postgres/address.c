@@ -1,11 +1,13 @@
 /*
 ** address.c - which server and which schema a path names.
 **
-** A path is one of two. A URI of libpq's (postgresql://host/database), in which parameter rootstock_schema names the
-*schema,
-** "rootstock" without it. Or a file of two lines, the mark and such a URI: so a store has a path like any other, which
-** tools can list, move and recognise by its first bytes. A new file names the server of the environment variable
-** ROOTSTOCK_POSTGRES, or libpq's own defaults (PGHOST ...), and a schema of its own.
+** A path is one of two:
+**   1. A URI of libpq's: postgresql://host/database. Its parameter rootstock_schema names the schema, "rootstock"
+**      without it.
+**   2. A file of two lines, the mark and such a URI. So a store has a path like any other, which tools can list, move
+**      and recognise by its first bytes.
+** A new file names the server of the environment variable ROOTSTOCK_POSTGRES, or libpq's own defaults (PGHOST ...), and
+** a schema of its own.
 **
 ** Invariant: a file that is there is never written.
 */

@@ -19,8 +19,8 @@ static int compare_node(const node *n, rootstock_tree tree, const void *key, siz
     return postgres_compare(n->key, n->size, key, size);
 }
 
-/* Sets before[level] to the place of the pointer to the first node that is not below the key (with `at`: above it), and
-** returns the last node that is, or null. A null key stands for the end of the tree. */
+/* Sets before[level] to the place of the pointer to the first node that is not below the key (with `at`: above it).
+** Returns the last node that is, or null. A null key stands for the end of the tree. */
 static node *descend(overlay *o, rootstock_tree tree, const void *key, size_t size, bool at, node **before[LEVELS]) {
     node *last = NULL;
     for (int level = LEVELS - 1; level >= 0; level--) {

@@ -1,14 +1,14 @@
 /*
 ** postgres.h - the engine "postgres": a store is a schema of a PostgreSQL server, by libpq.
 **
-** address.c finds the server and the schema that a path names, connection.c talks to the server, environment.c opens
-** and closes stores, transactions.c begins and ends, commit.c sends what changed, overlay.c keeps what the write
+** address.c finds the server and the schema that a path names, connection.c talks to the server. environment.c opens
+** and closes stores, transactions.c begins and ends, commit.c sends what changed. overlay.c keeps what the write
 ** transaction has changed, entries.c reads and writes, windows.c remembers what lies near, cursors.c moves. `make` in
 ** this folder builds the shared library for --load-engine.
 **
-** HOW A STORE LIES IN THE SCHEMA. entry (tree int, key bytea, value bytea, primary key (tree, key)) has the entries,
-** counted (tree int, part int, entries bigint, primary key (tree, part)) how many each tree has: the sum of its parts.
-** Tree 0 of entry has the records of the store's own; numbers have their most significant byte first:
+** HOW A STORE LIES IN THE SCHEMA. `entry (tree int, key bytea, value bytea, primary key (tree, key))` has the entries.
+** `counted (tree int, part int, entries bigint, primary key (tree, part))` has how many each tree has: the sum of its
+** parts. Tree 0 of entry has the records of the store's own. Numbers have their most significant byte first:
 **
 ** | key                            | value                                   |
 ** |--------------------------------|-----------------------------------------|
@@ -138,7 +138,7 @@ typedef struct overlay {
     size_t bytes, count, changed;
 } overlay;
 
-/* The server's rows of a tree from a key on, all of them up to the last: what a write transaction asks about next lies
+/* The server's rows of a tree from a key on, all of them up to the last. What a write transaction asks about next lies
 ** near, mostly, and then costs nothing. So removing the entries of an index, and looking whether keys are taken, goes
 ** by windows. */
 typedef struct window {

@@ -1,8 +1,8 @@
 /*
 ** windows.c - what the server has for a key, in a write transaction: rows are asked for with those that follow.
 **
-** Invariant: a window's rows are all that the server has from its start to its last row (at_end: to the tree's end), as
-** long as t->server_changes is what it was.
+** Invariant: a window's rows are all that the server has from its start to its last row (at_end: to the tree's end).
+** They are so as long as t->server_changes is what it was.
 */
 #include <stdlib.h>
 #include <string.h>

@@ -15,7 +15,7 @@
 ** | 0, 'C', a tree's number  | its entries, 8 bytes in the machine's order                    |
 ** | a tree's number, a key   | the key's value                                                |
 **
-** Invariant: what a function returns from LMDB's map stays where it is as long as the contract says, because the map is
+** Invariant: bytes that a function returns from LMDB's map stay where they are as long as the contract says. The map is
 ** made once, larger than any store, and never moved while a transaction lives.
 **
 ** LIMITS. Clearing a tree removes its entries one by one. LMDB's own faults (Vendor-notes/lmdb.md) are not worked

@@ -15,11 +15,11 @@
 ** | 0, 'E', a tree's number  | its entries, 8 bytes                                |
 ** | a tree's number, a key   | the key's value                                     |
 **
-** A read transaction is a snapshot. The write transaction is a batch with an index, written as one at commit; with
-** durability full the log is synced then, else it is written only, which a killed process survives.
+** A read transaction is a snapshot. The write transaction is a batch with an index, written as one at commit. With
+** durability full the log is synced then. Else it is written only, which a killed process survives.
 **
 ** Invariant: a scan holds one entry. A cursor of a read transaction returns RocksDB's own bytes, which live to the
-** iterator's next step; one of a write transaction returns its copy, because a put may take those bytes as its value.
+** iterator's next step. One of a write transaction returns its copy, because a put may take those bytes as its value.
 ** What get returns is copied into the transaction's memory, which a read transaction's next get empties.
 **
 ** LIMITS. One process has a store open. A commit that failed at the disk may be there after the store is opened again.

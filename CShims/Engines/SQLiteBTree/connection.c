@@ -2,8 +2,8 @@
 ** connection.c - the control engine's connections, their statements, and what SQLite's codes mean.
 **
 ** Every connection is set up alike: WAL, the cache and checkpoint interval of the native `leveldb` configuration, as
-** much memory map as SQLite takes. A snapshot's number is the change counter of the WAL index, which SQLite's file
-** format documents and the VFS lets us see; so counting commits costs no page of its own.
+** much memory map as SQLite takes. A snapshot's number is the change counter of the WAL index. SQLite's file format
+** documents it and the VFS lets us see it, so counting commits costs no page of its own.
 **
 ** Invariant: a connection in the pool has no transaction open and no statement running.
 */

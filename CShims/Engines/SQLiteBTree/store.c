@@ -44,8 +44,8 @@ static int was_begun(sqlite3 *db, sqlite3_int64 pages, int *begun) {
     return sqlite;
 }
 
-/* What a file is, by one snapshot, for others may be making it a store: SQLITE_OK where it is one, SQLITE_EMPTY where
-** it is to become one, SQLITE_NOTADB, or SQLite's code. The caller ends the transaction. */
+/* What a file is, by one snapshot, for others may be making it a store. SQLITE_OK: it is one. SQLITE_EMPTY: it is to
+** become one. SQLITE_NOTADB, or SQLite's code. The caller ends the transaction. */
 static int look_at(sqlite3 *db) {
     sqlite3_int64 identifier = 0, pages = 0;
     int begun;

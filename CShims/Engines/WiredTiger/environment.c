@@ -26,7 +26,7 @@ static int is_full(int error) {
     return error == ENOSPC || error == EFBIG || error == EDQUOT;
 }
 
-/* What is wrong comes first, and then that WiredTiger gives up, and what it leaves behind, with error 0: the first is
+/* WiredTiger tells first what is wrong, and then that it gives up, and with error 0 what it leaves behind. The first is
 ** kept, without the time, process and thread that it begins with. */
 static int handle_error(WT_EVENT_HANDLER *handler, WT_SESSION *session, int error, const char *words) {
     rootstock_environment *e = (rootstock_environment *)(void *)handler;

@@ -2,8 +2,8 @@
 ** transactions.c - beginning and ending, and what a transaction keeps: memory, counts of entries, records of the
 ** store's own.
 **
-** Invariant: last_commit is raised before a commit and settled after it, so that no snapshot is newer than what
-** last_commit tells, and one taken while both are equal is of that commit.
+** Invariant: last_commit is raised before a commit and settled after it. So no snapshot is newer than last_commit
+** tells, and one taken while both are equal is of that commit.
 */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
-** rootstock_kv_module.h - module kv, tables over other programs' LMDB files (what it is and does: rootstock.h), and
+** rootstock_kv_module.h - module kv, tables over other programs' LMDB files (what it is and does: rootstock.h). And
 ** which files the schema of a native database may make a connection open.
 */
 #ifndef ROOTSTOCK_KV_MODULE_H
@@ -11,8 +11,8 @@
 int rst_kv_register(rst_connection *c);
 
 /* ---- path_allowlist.c ---- */
-/* A native file's schema names a sidecar by having a table of ours: it must be there already unless a table is being
-** created, and be a file of its own rather than a link to another. SQLITE_OK or SQLITE_CANTOPEN. */
+/* A native file's schema names a sidecar by having a table of ours. The sidecar must be there already unless a table is
+** being created, and be a file of its own rather than a link to another. SQLITE_OK or SQLITE_CANTOPEN. */
 int rst_sidecar_check(const char *path, bool create, char **message);
 
 /* Paths in a native file's schema (module kv) are opened if the application has created a table with that path on this

@@ -1,8 +1,8 @@
 /*
 ** defaults.c - the value that a column's DEFAULT stands for, as rows show it that are older than the column.
 **
-** Invariant: what is kept is what SQLite reads out of such a row: a word is a text, and without an affinity a whole
-** number is an integer, however it is written. A default that can give another value each time is never kept.
+** Invariants: the kept value is what SQLite reads out of such a row. A word is a text; a whole number without an
+** affinity is an integer, however it is written. A default that can give another value each time is never kept.
 */
 #include "catalog/catalog.h"
 #include "catalog/describe.h"
@@ -36,9 +36,9 @@ static int default_word(const char *text, char **name) {
     return *name == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-/* Whether a row that is older than the column may show something else than the expression gives: SQLite takes some
-** literals by their text (1e3 in a TEXT column is '1e3'), and turns whole reals into integers only where a literal has
-** no affinity, not CAST. */
+/* Whether a row that is older than the column may show something else than the expression gives. SQLite takes some
+** literals by their text: 1e3 in a TEXT column is '1e3'. It turns whole reals into integers only where a literal has no
+** affinity, not CAST. */
 static bool is_shown_otherwise(const char *text, char affinity) {
     const char *p = text, *end = text + strlen(text);
     bool sign = false;

@@ -2,9 +2,11 @@
 ** describe_late.c - a table is described when a statement first needs it: a schema may have thousands, and a program
 ** that opens the store asks for a few.
 **
-** Until then a table has a name, a text and a tree. What is asked of all tables at once (ON CONFLICT, AUTOINCREMENT,
-** collations, partial indexes and those on expressions) is never unknown: a table that may have such is described when
-** it is loaded. Foreign keys are known by the word REFERENCES. Invariant: rst_table_find gives described tables only.
+** Until then a table has a name, a text and a tree. Some questions are about all tables at once: ON CONFLICT,
+** AUTOINCREMENT, collations, partial indexes and those on expressions. A table that may have any of these is described
+** when it is loaded, so that the answer is always known. Foreign keys are known by the word REFERENCES.
+**
+** Invariant: rst_table_find gives described tables only.
 */
 #include "catalog/catalog.h"
 #include "catalog/describe.h"

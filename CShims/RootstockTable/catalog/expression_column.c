@@ -3,9 +3,9 @@
 ** order.
 **
 ** SQLite tells a virtual table of an ORDER BY or GROUP BY only if all its terms are columns. So each indexed expression
-** that the front door understands is a hidden column, `rootstock expression TABLE NUMBER`, and ORDER BY lower(name)
-** becomes ORDER BY that column (expression_orders.c). Where the plan walks the index its value is in the entry; where
-** it does not (the index was dropped since, or another serves better), SQLite computes it from the row.
+** that the front door understands is a hidden column, `rootstock expression TABLE NUMBER`. ORDER BY lower(name) becomes
+** ORDER BY that column (expression_orders.c). A plan that walks the index finds the column's value in the entry. Any
+** other plan leaves it to SQLite to compute from the row: the index was dropped since, or another serves better.
 **
 ** Invariant: a name means one expression of one table for as long as the connection lives. A statement may outlive the
 ** index, and is prepared anew by SQLite from the text that the front door gave it.

@@ -1,12 +1,14 @@
 /*
 ** function_proxy.c - the application's functions and collations on the schema database.
 **
-** CHECKs, generated columns and index expressions are judged on the schema database (schema database.c), a connection
-** of our own that knows nothing of what the application has registered on its own one. So each of its functions and
-** collations has a stand-in there that asks the application's connection: SELECT "f"(?1, ...). What PRAGMA
-** function_list and collation_list tell is compared when a schema statement runs, when the first row validator of a
-** schema is prepared, and when one cannot be prepared. Invariant: a stand-in has the name, number of arguments and
-** flags of what it stands for, so SQLite refuses or takes it as it would the original.
+** The schema database (schema_db.c) judges CHECKs, generated columns and index expressions. It is a connection of our
+** own, on which the application has registered nothing. So each of the application's functions and collations has a
+** stand-in there that asks the application's connection: SELECT "f"(?1, ...). The lists of PRAGMA function_list and
+** collation_list are compared when a schema statement runs, when the first row validator of a schema is prepared, and
+** when one cannot be prepared.
+**
+** Invariant: a stand-in has the name, number of arguments and flags of the original, so SQLite refuses or takes it as
+** it would the original.
 */
 #include "catalog/catalog.h"
 #include "parser/tokens.h"
@@ -110,7 +112,7 @@ static int compare(void *context, int left_size, const void *left, int right_siz
         schema->program = program;
         result = sqlite3_column_int(statement, 0);
     }
-    /* a comparison cannot say so itself: row validator.c refuses the row */
+    /* a comparison cannot say so itself: row_validator.c refuses the row */
     if (code != SQLITE_ROW) schema->compare_failed = true;
     if (statement != NULL) rst_statement_done(c, statement);
     return result;
@@ -320,8 +322,8 @@ int rst_function_proxies_sync(rst_connection *c, sqlite3 *schema_db, rst_functio
     return code == SQLITE_NOMEM ? code : SQLITE_OK;
 }
 
-/* Whether a CREATE, DROP or ALTER may name a function or a collation: a word before a parenthesis within the first one,
-** which is no type with its length and no list of columns. */
+/* Whether a CREATE, DROP or ALTER may name a function or a collation. A function is a word before a parenthesis within
+** the first one; a type with its length and a list of columns are none. */
 static bool may_name_functions(const char *sql, const char *end) {
     static const char *const lists[] = {"KEY", "UNIQUE", "CHECK", "DEFAULT"};
     const char *p = sql;

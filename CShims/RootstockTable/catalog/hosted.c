@@ -111,8 +111,8 @@ static bool is_shadow(const stand_in_table *table, const char *name) {
     return judge(suffix) != 0;
 }
 
-/* What is to be run for each of its shadow tables, one after the other: format takes the table's name, and what it is
-** called after the virtual table's name is `renamed`. */
+/* A statement to run for each of its shadow tables, one after the other. format takes the table's name; `renamed` is
+** what the shadow table is called behind the virtual table's name. */
 static char *for_each_shadow(const stand_in_table *table, const char *renamed) {
     sqlite3_str *text = sqlite3_str_new(NULL);
     sqlite3_stmt *list = NULL;

@@ -2,16 +2,15 @@
 ** partial_predicate.c - does a statement ask only for rows that a partial index holds?
 **
 ** SQLite shows a virtual table the terms of WHERE that compare a column of it. The index's own WHERE is read into
-** comparisons of a column and a constant, joined by AND and OR; one of them is implied if some term shown is about the
-** same column and leaves no row for which it does not hold. Invariant: what is not understood is not implied. In
-** particular
+** comparisons of a column and a constant, joined by AND and OR. A comparison is implied if some term shown is about the
+** same column, and leaves no row for which the comparison does not hold. Invariant: what is not understood is not
+** implied. In particular
 **   - a comparison that is not "column, operator, literal" makes the whole predicate unknown;
 **   - a value that arrives (a parameter, a column of another table) tells no more than that the column is not NULL, for
 **     a plan is used again with other values;
-**   - x <> 1, x IS NOT 1 and x IS NOT NULL tell nothing: unlike the other operators SQLite shows them of the left
-**     table, too, where they stand in the ON of a LEFT JOIN, and there they do not choose its rows, unless the front
-**     door has seen that no such ON is in the statement (partial_terms.c). Of the others, those that were relied on
-**     must be arguments of xFilter, so that SQLite sees what the plan rests on;
+**   - x <> 1, x IS NOT 1 and x IS NOT NULL tell nothing, unless the front door has seen that the statement has no ON of
+**     a LEFT JOIN (partial_terms.c). SQLite shows these of the left table, too, and there they do not choose its rows;
+**   - the other terms that were relied on must be arguments of xFilter, so that SQLite sees what the plan rests on;
 **   - against a column without numeric affinity a number tells nothing: CAST('5' AS INTEGER) looks like 5 here, and
 **     compares '05' as equal;
 **   - texts are compared under one collation only;

@@ -1,10 +1,11 @@
 /*
-** row_validator.c - rows on a schema database (schema database.c): each table has an empty native row validator there.
+** row_validator.c - rows on a schema database (schema_db.c): each table has an empty native table there, its row
+** validator.
 **
-** A row inserted into its row validator meets affinity, STRICT, NOT NULL, CHECK and generated columns exactly as on a
-** native table, and the row validator's expressions give the entries of partial and expression indexes. Tables that
-** need none of this never come here. Invariant: outside rst_validator_insert .. rst_validator_clear every row validator
-** is empty.
+** A row that is inserted into its validator meets affinity, STRICT, NOT NULL, CHECK and generated columns exactly as on
+** a native table. The validator's expressions also give the entries of partial indexes and of those on expressions.
+** Tables that need none of this never come here. Invariant: outside rst_validator_insert .. rst_validator_clear every
+** row validator is empty.
 */
 #include "catalog/catalog.h"
 

@@ -1,7 +1,7 @@
 /*
 ** schema.c - from the catalog to the tables in memory.
 **
-** SQLite parsed the schema already (schema database.c); its pragmas give columns, keys, indexes and foreign keys. What
+** SQLite parsed the schema already (schema_db.c); its pragmas give columns, keys, indexes and foreign keys. What
 ** they do not tell (ON CONFLICT clauses, expressions, DEFERRABLE) schema_clauses.c reads off the text. Invariant:
 ** c->tables describe the catalog of generation c->generation; db's declarations follow by rst_schema_declare.
 */

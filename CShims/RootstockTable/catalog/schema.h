@@ -4,7 +4,7 @@
 #ifndef ROOTSTOCK_SCHEMA_H
 #define ROOTSTOCK_SCHEMA_H
 
-/* ---- schema.c, declare.c, function_proxy.c, schema database.c, row validator.c ---- */
+/* ---- schema.c, declare.c, function_proxy.c, schema_db.c, row_validator.c ---- */
 /* Brings db's declarations in line with the tables. */
 int rst_schema_declare(rst_connection *c, char **message);
 /* Loads and declares if another connection changed the schema, or a rollback did. */
@@ -16,8 +16,8 @@ int rst_table_describe(rst_connection *c, const rst_catalog *catalog, const rst_
 int rst_schema_db_build(rst_connection *c, const rst_catalog *catalog, char **message);
 /* Runs SQL without rows on a schema database. */
 int rst_schema_db_execute(sqlite3 *schema_db, const char *sql, char **message);
-/* Makes a STRICT table of the schema database take any value, as a row is lent that was stored with one of another
-** type; or STRICT again, where the row stays. */
+/* Makes a STRICT table of the schema database take any value, for a row that was stored with one of another type. Or
+** makes it STRICT again, where the row stays. */
 int rst_schema_db_allow_types(rst_connection *c, const char *table, bool allow, char **message);
 /* Makes c->unchecked ready: the schema database that asks no CHECK, nor the types of STRICT tables. */
 int rst_schema_db_unchecked(rst_connection *c, char **message);

@@ -2,7 +2,7 @@
 ** schema_db.c - a private in-memory SQLite database with the store's schema and no rows.
 **
 ** SQLite itself parses, checks and alters the schema there (pragmas, ALTER TABLE, error texts are its own), and judges
-** rows (row validator.c). A second schema database takes rows that were judged before: it asks them no CHECK, and its
+** rows (row_validator.c). A second schema database takes rows that were judged before: it asks them no CHECK, and its
 ** STRICT tables are not STRICT. Invariant: what a schema database holds is the catalog's text, as SQLite lists it, but
 ** for that STRICT.
 */

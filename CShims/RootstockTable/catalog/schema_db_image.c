@@ -3,12 +3,13 @@
 ** its schema table.
 **
 ** To run a CREATE is to have SQLite parse it three times and to search its schema table, for each object. A database
-** that is opened parses each text once. So a schema database begins as the image of a database whose pages are empty
-** trees and the rows of its schema table (schema_image.c), which are the catalog's texts, and SQLite reads them as it
-** reads those of a file. Views and triggers, whose texts reach further, are made by their texts (schema_sandbox.c), and
-** get the place in the list that is the catalog's. Invariant: what is put in so is, word by word, what SQLite itself
-** would have listed for it: one CREATE TABLE or INDEX of that name, with nothing before, behind or beside. Whatever is
-** not plainly so, or is refused, leaves the whole schema database to be made by the texts.
+** that is opened parses each text once. So a schema database begins as an image that SQLite reads as it reads a file:
+** empty trees, and a schema table whose rows are the catalog's texts (schema_image.c). Views and triggers, whose texts
+** reach further, are made by their texts (schema_sandbox.c), and get the place in the list that is the catalog's.
+**
+** Invariant: a text put in so is, word by word, what SQLite itself would have listed: one CREATE TABLE or INDEX of that
+** name, with nothing before, behind or beside. If a text is not plainly so, or is refused, the whole schema database is
+** made by the texts instead.
 */
 #include "catalog/catalog.h"
 #include "catalog/hosted.h"
@@ -179,8 +180,8 @@ static unsigned char *make_image(const rst_catalog *catalog, call_words *calls, 
     return image;
 }
 
-/* Functions that are not SQLite's own have to be there, as placeholders, while a text is read: one that was not known
-** then would be taken later for one of a statement, and a schema may not call all that a statement may
+/* Functions that are not SQLite's own have to be there, as placeholders, while a text is read. SQLite would take one
+** that it did not know then for one of a statement, and a schema may not call all that a statement may
 ** (SQLITE_DIRECTONLY). */
 static int place_functions(rst_connection *c, sqlite3 *schema_db, struct rst_function_proxy **function_proxies,
                            const call_words *calls) {

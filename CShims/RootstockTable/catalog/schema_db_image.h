@@ -6,9 +6,9 @@
 
 #include "catalog/catalog.h"
 
-/* Gives a schema database that was just opened the catalog's objects, in the transaction that lasts for good. Whatever
-** it returns but SQLITE_OK, another one is to be made by the texts, which tells what is wrong, if anything is; and
-** where *touched is set, this schema database and what *forwards has for it are of no use for that. */
+/* Gives a schema database that was just opened the catalog's objects, in the transaction that lasts for good. If it
+** returns anything but SQLITE_OK, another one is to be made by the texts, which tells what is wrong, if anything is.
+** Where *touched is set, this schema database and its entries in *forwards are then of no use. */
 int rst_schema_db_load(rst_connection *c, sqlite3 *schema_db, struct rst_function_proxy **function_proxies,
                        const rst_catalog *catalog, bool *touched);
 

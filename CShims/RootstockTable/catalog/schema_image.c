@@ -2,9 +2,9 @@
 ** schema_image.c - a database of empty trees as bytes, with the rows of its schema table.
 **
 ** To write the rows by statements is to have SQLite read the schema before, and to prepare them. The format is
-** SQLite's, described in fileformat2.html: the schema table is the tree of page 1, its rows are records in leaves, here
-** of a tree of at most two levels. Invariant: what is listed SQLite reads as it would read the same rows written by
-** itself; else no row is listed.
+** SQLite's, described in fileformat2.html. The schema table is the tree of page 1, and its rows are records in leaves;
+** the tree made here has two levels at most. Invariant: SQLite reads the listed rows as if it had written them itself,
+** or no row is listed.
 */
 #include "catalog/catalog.h"
 #include "catalog/schema_image.h"

@@ -52,8 +52,8 @@ bool rst_schema_sandbox_is_made(const rst_object *object) {
     return object->sql != NULL && sqlite3_strnicmp(object->name, "sqlite_", 7) != 0;
 }
 
-/* One walk through both lists, which are in the order in which the objects were made: asked for one by one, each would
-** have SQLite prepare the question anew, and read all that was made before. */
+/* One walk through both lists, which are in the order in which the objects were made. Asked for one by one, each object
+** would have SQLite prepare the question anew, and read all that was made before. */
 int rst_schema_sandbox_check(sqlite3 *schema_db, const rst_object *objects, int count, char **message) {
     sqlite3_stmt *statement;
     int code =
@@ -128,8 +128,8 @@ static int judge_function(rst_connection *c, const char *name, bool *unsafe) {
     return code;
 }
 
-/* A table that no schema may use: one of our own modules' (which of other modules' are, SQLite keeps to itself), or one
-** that the application made of somebody's LMDB file. */
+/* A table that no schema may use: one of our own modules', or one that the application made of somebody's LMDB file.
+** Which tables of other modules a schema may use, SQLite keeps to itself. */
 static int judge_table(rst_connection *c, const char *name, bool *unsafe) {
     sqlite3_stmt *statement;
     int code;

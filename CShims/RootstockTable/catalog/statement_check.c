@@ -2,9 +2,9 @@
 ** statement_check.c - SQLite's own word on a statement, from the schema database, before it is turned into what runs on
 ** the store.
 **
-** The schema database has the schema, but not what is in temp or in attached databases, nor every function: where it
-** knows a name not, or temp has a table that hides one of the store's, it says nothing about the statement. Invariant:
-** a statement that SQLite would take is never refused here.
+** The schema database has the schema, but neither temp nor attached databases, nor every function. It says nothing
+** about a statement in which it does not know a name, or where temp has a table that hides one of the store's.
+** Invariant: a statement that SQLite would take is never refused here.
 */
 #include "catalog/catalog.h"
 #include "catalog/statement_check.h"

@@ -120,8 +120,8 @@ typedef struct rst_plan {
     int rejecting;
     rst_rejecting_term rejects[REJECTING_TERMS];
     int top; /* leading columns of an ORDER BY that SQLite sorts by for as many rows as a LIMIT says; or 0 */
-    /* Leading columns of the index of which the walk has the order that SQLite sorts by first, so that it may end once
-    ** as many rows as a LIMIT says are given (scan_enough.c); or 0. */
+    /* How many leading columns of the index the walk has in the order that SQLite sorts by first. It may end once it
+    ** has given as many rows as a LIMIT says (scan_enough.c). 0: none. */
     int enough;
     bool enough_behind_first;  /* rows that have what the first row has there may be none for SQLite */
     int top_limit, top_offset; /* the arguments of xFilter, from 1, that say how many; or 0 */
@@ -131,8 +131,8 @@ typedef struct rst_plan {
     struct rst_automatic *state; /* of an automatic plan that has run */
 } rst_plan;
 
-/* idxNum: a plan's number in its table, and below the sign the end of the epoch that it was made in: a statement that
-** was prepared for a table's earlier description must not find another plan under its number. */
+/* idxNum: a plan's number in its table, and below the sign the end of the epoch that it was made in. A statement that
+** was prepared for an earlier description of the table must not find another plan under its number. */
 enum { PLAN_NUMBER_BITS = 16, PLAN_NUMBERS = 0xFFFF, PLAN_EPOCHS = 0x7FFF };
 
 /* What the argument of a table begins with that stands for an index hint: INDEXED BY i is this and the name, NOT

@@ -33,8 +33,8 @@ typedef struct rst_table_names {
 
 /* The names of the tables, which must outlive them. SQLITE_OK or SQLITE_NOMEM. */
 int rst_table_names_make(struct rst_table **tables, int count, rst_table_names *out);
-/* Lists the foreign keys of the tables under their parents' names, and says of each table whether it is a parent: of
-** tables that are not described yet by their texts. SQLITE_OK or SQLITE_NOMEM. */
+/* Lists the foreign keys of the tables under their parents' names, and says of each table whether it is a parent.
+** Tables that are not described yet are judged by their texts. SQLITE_OK or SQLITE_NOMEM. */
 int rst_table_names_refer(struct rst_table **tables, int count, rst_table_names *names);
 void rst_table_names_free(rst_table_names *names);
 /* The slot of the name, letters of either case; or null. */

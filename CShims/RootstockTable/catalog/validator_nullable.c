@@ -2,9 +2,10 @@
 ** validator_nullable.c - a table's row validator that takes NULL everywhere: the generated columns of a row that NOT
 ** NULL will refuse.
 **
-** SQLite computes generated columns before BEFORE triggers, which see them, and asks NOT NULL behind those. So a row
-** that the row validator proper (row validator.c) refuses for a NULL goes into a temp table on the schema database
-** without CHECKs, of the same name and text, but for its NOT NULL. Invariant: the table is empty between two calls.
+** SQLite computes generated columns before BEFORE triggers, which see them, and checks NOT NULL after those. So there
+** is a second validator for a row that the first (row_validator.c) refuses for a NULL. It is a temp table on the schema
+** database without CHECKs, of the same name and text, but for its NOT NULL. Invariant: the table is empty between two
+** calls.
 */
 #include "catalog/catalog.h"
 #include "parser/tokens.h"

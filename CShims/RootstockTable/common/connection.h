@@ -1,9 +1,9 @@
 /*
 ** connection.h - a connection to a store: what every layer knows of it.
 **
-** Each layer above adds a part of its own, which begins with the part below it: rst_store (storage), rst_schema
-** (catalog), and so on to rst_front (interface), which is what is allocated. A layer reaches its part, and those below,
-** by store_of(c), schema_of(c) ... Used by one thread at a time.
+** Each layer adds a part of its own, which begins with the part of the layer below: rst_store (storage), rst_schema
+** (catalog), and so on. rst_front (interface) is the whole, and what is allocated. A layer reaches its part, and those
+** below, by store_of(c), schema_of(c) and the like. One thread at a time uses a connection.
 */
 #ifndef ROOTSTOCK_COMMON_CONNECTION_H
 #define ROOTSTOCK_COMMON_CONNECTION_H

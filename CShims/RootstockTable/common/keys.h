@@ -13,7 +13,8 @@
 **            00 FF, end 00 01. Under NOCASE SQLite compares what stands behind the first NUL by its length only: each
 **            of those bytes is written as a NUL.
 **   blob     30, the bytes, each 00 as 00 FF, end 00 01
-** The final column of a key that nothing follows may be written `final`: ascending text and blob then stand raw,
+**
+** The final column of a key that nothing follows may be written `final`. Ascending text and blob then stand raw,
 ** without escapes and without an end, and can be read in place.
 */
 #ifndef ROOTSTOCK_KEYS_H
@@ -74,10 +75,10 @@ int rootstock_key_append(rootstock_buffer *key, const rootstock_value *value, co
 ** collation changed. */
 bool rootstock_key_is_exact(const rootstock_value *value, const rootstock_key_column *column);
 
-/* Decodes the column at key[*offset], moves *offset behind it. A number decodes as INTEGER if it is whole and fits
+/* Decodes the column at key[*offset], and moves *offset behind it. A number decodes as INTEGER if it is whole and fits
 ** (REAL if real_affinity), else as REAL. Text and blob point into key where the bytes stand there unescaped and
-** ascending, else into scratch (appended; earlier results in the same scratch must be re-based by the caller: pass a
-** scratch with enough capacity or one per column). SQLITE_OK, SQLITE_CORRUPT for bytes this encoding never makes,
+** ascending. Else they are appended to scratch and point there, so an append moves earlier results: pass a scratch with
+** enough capacity, or one for each column. SQLITE_OK, SQLITE_CORRUPT for bytes this encoding never makes,
 ** SQLITE_NOMEM. */
 int rootstock_key_decode(const void *key, size_t size, size_t *offset, const rootstock_key_column *column,
                          rootstock_value *value, rootstock_buffer *scratch);

@@ -32,8 +32,8 @@ void rootstock_row_write(unsigned char *out, const rootstock_value *values, int 
 /* The same where the caller has asked rootstock_row_size already: it said `size`, and not 0. */
 void rootstock_row_write_sized(unsigned char *out, size_t size, const rootstock_value *values, int count, bool compact);
 
-/* The same bytes for a row of at most 24 columns whose bound is at most ROW_SHORT, without asking for the size before:
-** out has room for 64 bytes beside the bound. How many bytes they are. */
+/* The same bytes for a row of at most 24 columns whose bound is at most ROW_SHORT, without asking for the size before.
+** out has room for 64 bytes beside the bound. Returns how many bytes they are. */
 enum { ROW_SHORT = 255 };
 size_t rootstock_row_write_short(unsigned char *out, const rootstock_value *values, int count, bool compact);
 /* A bound for the body of such a row: its values' bytes, and nine for each of them. */
@@ -67,8 +67,8 @@ typedef struct rootstock_row {
 /* SQLITE_OK or SQLITE_CORRUPT. Checks that header, types, ends and body lie inside the bytes. */
 int rootstock_row_open(rootstock_row *row, const void *bytes, size_t size);
 
-/* First byte of a compact row of so many columns (1 to 30) with offsets of one byte: then types, ends and body stand at
-** 1, 1 + count and 1 + 2 * count. */
+/* First byte of a compact row of so many columns (1 to 30) with offsets of one byte. Its types stand at 1, its ends at
+** 1 + count, its body at 1 + 2 * count. */
 static inline unsigned char rootstock_row_usual_header(int count) {
     return (unsigned char)(0x20 | count);
 }
@@ -125,11 +125,12 @@ static inline double rootstock_row_real(const unsigned char *bytes) {
 /* Column i (0 <= i < row->count). *has_nul, if not null, tells whether a text holds a NUL inside. SQLITE_OK or
 ** SQLITE_CORRUPT. */
 int rootstock_row_column(const rootstock_row *row, int i, rootstock_value *value, bool *has_nul);
-/* Writes the row to out with the columns of these bits (of the first 32) taken from values instead, and with `count`
-** columns, which may be more than the row has if those behind its own are taken from values: the bytes that
-** rootstock_row_write makes of such a row, if these are such bytes. out has room for the row and for the new values
-** with 9 bytes each beside. How many bytes were written; 0, and nothing is said of out, if the row is malformed, its
-** offsets would be of another width, or more columns are asked for than a short header tells. */
+/* Writes the row to out anew: the columns of these bits (of the first 32) are taken from values. `count` is the new
+** row's number of columns; it may exceed the row's where those behind its own are taken from values. out has room for
+** the row and the new values, with 9 bytes beside each value.
+**
+** Returns how many bytes were written, the same that rootstock_row_write makes of such a row. 0, with out undefined:
+** the row is malformed, its offsets would be of another width, or a short header cannot tell that many columns. */
 size_t rootstock_row_patch(unsigned char *out, const rootstock_row *row, int count, const rootstock_value *values,
                            uint32_t columns);
 /* Strict check of every column: known types, offsets ascending, sizes that the writer makes, body without slack, text

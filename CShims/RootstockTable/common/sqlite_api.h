@@ -1,6 +1,6 @@
 /*
-** sqlite_api.h - SQLite's API for both builds: linked (sqlite3.h), or as a loadable extension (sqlite3ext.h), where
-** every file but extension.c declares the pointer to the routines of the host.
+** sqlite_api.h - SQLite's API for both builds: linked (sqlite3.h), or as a loadable extension (sqlite3ext.h). In an
+** extension every file but extension.c declares the pointer to the host's routines.
 */
 #ifndef ROOTSTOCK_SQLITE_API_H
 #define ROOTSTOCK_SQLITE_API_H

@@ -26,7 +26,7 @@ static int count_rows(rst_connection *c, const rst_table *table, int64_t *count,
     return code;
 }
 
-/* DROP TABLE of a foreign key's parent deletes its rows first, as SQLite does; so it does of a child while a deferred
+/* DROP TABLE of a foreign key's parent deletes its rows first, as SQLite does. So it does of a child while a deferred
 ** key is violated, which may be one of its own. */
 static int drop_rows(rst_connection *c, const char *sql, bool outermost, char **message) {
     rst_executor *executor = executor_of(c);

@@ -1,7 +1,7 @@
 /*
 ** declare.c - declaring the loaded schema to SQLite.
 **
-** SQLite's own schema (the `:memory:` database of a connection with a store) is brought in line with the catalog: a
+** A connection with a store is a `:memory:` database to SQLite. Its schema is brought in line with the catalog: a
 ** virtual table for each table, a native view for each view. Invariant: what is declared carries the SQL text it was
 ** declared from, so that only what changed is declared anew.
 */
@@ -155,9 +155,9 @@ static bool is_current(rst_connection *c, rst_declared *declared, int *next, boo
     return false;
 }
 
-/* Takes away what is not the schema's any more. A view takes its triggers along, whose own texts may be what they were,
-** and what they insert into a table names the columns that it had: where one of either goes, all triggers do, and are
-** declared anew. */
+/* Takes away what is not the schema's any more. A view takes its triggers along, whose own texts may be unchanged. A
+** trigger that inserts into a table names the columns that the table had. So where a view or table goes, all triggers
+** do, and are declared anew. */
 static int undeclare_stale(rst_connection *c, rst_kept_triggers *kept, char **message) {
     rst_definitions *definitions = definitions_of(c);
     const int last = schema_of(c)->table_count - 1;

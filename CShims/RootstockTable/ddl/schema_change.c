@@ -2,9 +2,10 @@
 ** schema_change.c - one change of the schema: run on the schema database, carried into the catalog and the trees.
 **
 ** SQLite parses the statement on the schema database, refuses it in its own words, and rewrites whatever else the
-** change touches (ALTER TABLE). Then the schema database's schema before and after is compared (of a CREATE only what
-** came, of a DROP only what it names), and the difference carried into the catalog, the trees and the rows. Invariant:
-** the catalog's objects are the schema database's sqlite_schema, row for row, plus the number of each one's tree.
+** change touches (ALTER TABLE). Then the schema database's schema is compared with the one before: of a CREATE only
+** what came, of a DROP only what it names. The difference is carried into the catalog, the trees and the rows.
+** Invariant: the catalog's objects are the schema database's sqlite_schema, row for row, plus the number of each one's
+** tree.
 */
 #include "ddl/ddl.h"
 #include "executor/change.h"

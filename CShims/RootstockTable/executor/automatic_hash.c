@@ -63,7 +63,7 @@ static int number_of(rst_connection *c, sqlite3_stmt **asks, rootstock_value *va
 
 /*
 ** One column more. A text that numeric affinity would make a number has the number's hash, because the other side's
-** affinity may do so; numbers are told apart as doubles only, and text as far as its collation tells it apart.
+** affinity may make it one. Numbers are told apart as doubles only, and text as far as its collation tells it apart.
 */
 static uint32_t hash_value(uint32_t hash, const rootstock_value *value, uint8_t collation) {
     const unsigned char *bytes = value->as.data;

@@ -1,7 +1,7 @@
 /*
 ** bulk_apply.c - the rows that an UPDATE or DELETE of many has gathered are changed.
 **
-** A change on which nothing hangs is put straight into the row's bytes (update_fast.c), any other one takes the steps
+** A change on which nothing hangs is put straight into the row's bytes (update_fast.c). Any other one takes the steps
 ** of change.c, as if SQLite had handed the row to xUpdate. Invariant: rows are changed in the order of their keys; a
 ** row that is gone by its turn is passed over.
 */
@@ -132,7 +132,7 @@ static int patch_row(rst_bulk_change *bulk, const rst_bulk_row *row) {
 /* ---- all of them ---- */
 
 /* Nothing can refuse the statement any more. So where no savepoint but its own is open, the entries that go are not
-** kept; should it be rolled back to that one all the same, the transaction goes (undo_log.c). */
+** kept. Should it be rolled back to that one all the same, the transaction goes (undo_log.c). */
 static int clear(rst_table *table) {
     rst_connection *c = table->connection;
     rst_store *store = store_of(c);
@@ -149,9 +149,9 @@ static int clear(rst_table *table) {
     return code;
 }
 
-/* Nor can anything refuse the rows of a DELETE, or of an UPDATE that puts bytes in their places, once all of them are
-** gathered: what fails then ends the transaction, as it does natively. A statement that was kept may meet a trigger or
-** a foreign key that has come since, and these refuse. */
+/* Once all rows are gathered, nothing can refuse those of a DELETE, or of an UPDATE that puts bytes in their places.
+** What fails then ends the transaction, as it does natively. A statement that was kept may meet a trigger or a foreign
+** key that has come since, and these refuse. */
 static bool goes_unlogged(const rst_bulk_change *bulk, bool patches) {
     const rst_connection *c = bulk->connection;
     return bulk->last && (patches || (bulk->deletes && !rst_needs_mark(bulk->table))) && store_of(c)->mark_count == 1 &&

@@ -2,9 +2,10 @@
 ** change.c - one row inserted, updated or deleted, with all that SQLite would do on a table of its own.
 **
 ** Order, as SQLite's: BEFORE triggers, affinity and row constraints, the key, unique indexes, then the writes, foreign
-** keys, AFTER triggers. Nothing is written before every check that can refuse the row has passed (rows that REPLACE
-** removes excepted), and a failure behind that point undoes the row by an internal mark. Invariant: indexes and rows
-** agree.
+** keys, AFTER triggers.
+**
+** Invariants: indexes and rows agree. Nothing is written before every check that can refuse the row has passed, but for
+** the rows that REPLACE removes. A failure behind that point undoes the row by an internal mark.
 */
 #include "executor/executor.h"
 #include "executor/change_steps.h"

@@ -59,21 +59,21 @@ void rst_left_out_free(const rst_table *table, sqlite3_value **values, sqlite3_v
 void rst_change_ended(rst_table *table, int code);
 
 /* ---- update_fast.c ---- */
-/* xUpdate's arguments for the row under the key, where the change is of columns that nothing hangs on: SQLITE_OK;
-** SQLITE_DONE, there is no such row; SQLITE_NOTFOUND, nothing was done because the change is another one; or an
+/* xUpdate's arguments for the row under the key, where the change is of columns that nothing hangs on. SQLITE_DONE:
+** there is no such row. SQLITE_NOTFOUND: the change is another one, and nothing was done. Else SQLITE_OK or an
 ** error. */
 int rst_update_fast(rst_table *table, const rootstock_slice *key, sqlite3_value **values);
 /* Whether a change of these columns, all within the first 24, is such a one, if their new values pass affinity and NOT
 ** NULL. */
 bool rst_update_fast_fits(rst_table *table, uint64_t changed);
-/* The row under the key with the values of these slots exchanged, which are as they are to be stored (the places of
-** others may be written to); extra: a bound of what they add to its bytes. Codes as rst_update_fast. */
+/* The row under the key with the values of these slots exchanged. They are as they are to be stored; the places of
+** other slots may be written to. extra: a bound of what they add to the row's bytes. Codes as rst_update_fast. */
 int rst_update_fast_put(rst_table *table, const rootstock_slice *key, rootstock_value *patches, uint32_t slots,
                         size_t extra);
 
 /* ---- update_fast_indexed.c ---- */
-/* The row under the key with the values of these slots exchanged, which are as they are to be stored, and its entries
-** in the touched indexes (a set of numbers); extra: a bound of what is added to the row's bytes. Codes as
+/* The row under the key with the values of these slots exchanged, and its entries in the touched indexes (a set of
+** numbers). The values are as they are to be stored. extra: a bound of what is added to the row's bytes. Codes as
 ** rst_update_fast. */
 int rst_update_fast_indexed(rst_table *table, const rootstock_slice *key, const rootstock_value *patches,
                             uint32_t slots, size_t extra, uint32_t touched);
@@ -113,8 +113,8 @@ int rst_check_unique(rst_table *table, rst_row_slot *row, const rst_row_slot *ol
 int rst_complete_generated(rst_table *table, rst_row_slot *row, char **message);
 /* STRICT, as SQLite asks it before BEFORE triggers; otherwise the schema database finds it. */
 int rst_check_types(rst_table *table, const rst_row_slot *row, char **message);
-/* A rowid that is taken comes before a type that does not fit, where no CHECK and no trigger has asked for the types:
-** the code that is told of the two. */
+/* The code to tell of two: a rowid that is taken comes before a type that does not fit, where no CHECK and no trigger
+** has asked for the types. */
 int rst_taken_before_type(rst_table *table, rst_row_slot *row, const rst_row_slot *old, int conflict, int event,
                           int code, char **message);
 

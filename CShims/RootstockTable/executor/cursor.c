@@ -2,8 +2,9 @@
 ** cursor.c - a cursor's life: opened and closed with the statement, begun and stopped with its snapshot.
 **
 ** Cursors and their engine cursors are kept with the table and used again. Invariant: from rst_cursor_begun to
-** rst_cursor_stop a cursor holds its snapshot, or stands in the connection's list of cursors in the write transaction,
-** whose end takes its engine cursor from it and leaves it `detached`: it goes on behind the key that it saved.
+** rst_cursor_stop a cursor holds its snapshot, or stands in the connection's list of cursors in the write transaction.
+** The end of that transaction takes its engine cursor and leaves it `detached`: it goes on behind the key that it
+** saved.
 */
 #include "executor/executor.h"
 #include "executor/cursor.h"

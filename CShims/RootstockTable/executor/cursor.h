@@ -2,9 +2,14 @@
 ** cursor.h - what the files of the table's cursors share: the cursor, and the inline steps of the rows that most scans
 ** give.
 **
-** cursor.c opens, closes and detaches, cursor_filter.c finds the first row, cursor_walk.c goes from row to row,
-** scan_sort.c sorts where the tree's order is not the one asked for, cursor_entry.c reads index entries and
-** cursor_column.c gives the columns. What runs once a row stands in one file with its caller, or inline here.
+**   cursor.c         opens, closes and detaches
+**   cursor_filter.c  finds the first row
+**   cursor_walk.c    goes from row to row
+**   scan_sort.c      sorts where the tree's order is not the one asked for
+**   cursor_entry.c   reads index entries
+**   cursor_column.c  gives the columns
+**
+** What runs once a row stands in one file with its caller, or inline here.
 */
 #ifndef ROOTSTOCK_CURSOR_H
 #define ROOTSTOCK_CURSOR_H
@@ -144,8 +149,8 @@ typedef struct rst_cursor {
     int16_t reaches[]; /* in a row: the slot, or PLACE_... */
 } rst_cursor;
 
-/* A column that stands elsewhere: the rowid; in the row (of an index entry); in the key; wherever column_slowly finds
-** it; and from PLACE_PART downwards a part of the key, whose first is PLACE_PART. */
+/* A column that stands elsewhere: the rowid; in the row (of an index entry); in the key; or where column_slowly finds
+** it. From PLACE_PART downwards it is a part of the key, whose first is PLACE_PART. */
 enum { PLACE_ROWID = -1, PLACE_ROW = -2, PLACE_KEY = -3, PLACE_ELSEWHERE = -4, PLACE_PART = -5 };
 
 /*
@@ -176,8 +181,8 @@ int rst_cursor_rejoin(rst_cursor *k);
 
 /* ---- cursor_walk.c ---- */
 /* In a write transaction the engine's bytes hold only until the next write, and an outer cursor of a join is read again
-** after writes: there the cursor keeps its own of the entry under it, at once or before the write (rst_cursors_keep).
-** SQLITE_OK or SQLITE_NOMEM. */
+** after writes. So there the cursor keeps its own bytes of the entry under it, at once or before the write
+** (rst_cursors_keep). SQLITE_OK or SQLITE_NOMEM. */
 int rst_cursor_keep_entry(rst_cursor *k);
 /* The same for a row that was looked up by its key, in a snapshot of an engine with brief slices, too. */
 int rst_cursor_keep_row(rst_cursor *k);

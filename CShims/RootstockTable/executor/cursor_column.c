@@ -1,10 +1,9 @@
 /*
 ** cursor_column.c - xColumn and xRowid: results from the bytes under the cursor.
 **
-** Row bytes are decoded column by column, only those asked for. In a read snapshot results are handed to SQLite as
-** pointers into the engine's memory (SQLITE_STATIC); in a write transaction, and for keys that had to be put together,
-** they are copied. Invariant: only bytes that stay where they are until the snapshot ends are ever handed over as
-** static.
+** Row bytes are decoded column by column, only those asked for. In a read snapshot SQLite gets results as pointers into
+** the engine's memory (SQLITE_STATIC). In a write transaction they are copied, and so are keys that had to be put
+** together. Invariant: only bytes that stay where they are until the snapshot ends are handed over as static.
 */
 #include "executor/executor.h"
 #include "executor/change.h"

@@ -1,9 +1,9 @@
 /*
 ** cursor_entry.c - what an index entry gives: its columns, and the way to the table's row.
 **
-** An entry's key holds its columns and then the row's key; where the key cannot give a value back as it was, the
-** entry's value holds it. Invariant: an entry without its row is corruption, except in a write transaction that deleted
-** the row since the cursor came here, and there its columns are NULL, as SQLite shows them.
+** An entry's key holds its columns and then the row's key. Where the key cannot give a value back as it was, the
+** entry's value holds it. Invariant: an entry without its row is corruption. The exception is a write transaction that
+** deleted the row since the cursor came here: there its columns are NULL, as SQLite shows them.
 */
 #include "executor/executor.h"
 #include "executor/cursor.h"

@@ -1,8 +1,8 @@
 /*
 ** cursor_list.c - the rows of an IN list of rowids, which arrives whole.
 **
-** Invariant: the list is sorted and names each rowid once, so that rows come in their order (backwards where the plan
-** says so), as they do natively, and no row comes twice, whatever kinds of values named it.
+** Invariant: the list is sorted and names each rowid once. So rows come in their order, as they do natively, backwards
+** where the plan says so. No row comes twice, whatever kinds of values named it.
 */
 #include "executor/executor.h"
 #include "executor/cursor.h"

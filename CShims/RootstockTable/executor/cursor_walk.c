@@ -1,8 +1,8 @@
 /*
 ** cursor_walk.c - xNext and xEof: from row to row through the ranges of a plan.
 **
-** A cursor walks one tree (the table's or an index's). In a read snapshot a step is one call of the engine, and the
-** row's bytes stay where the engine has them: the snapshot outlives the statement's last use of them. In a write
+** A cursor walks one tree (the table's or an index's). In a read snapshot a step is one call of the engine. The row's
+** bytes stay where the engine has them, because the snapshot outlives the statement's last use of them. In a write
 ** transaction they hold only until the next write, before which the cursor copies them. An engine with brief slices
 ** keeps an entry until the cursor moves on: SQLite gets copies, and rows that were looked up are copied at once.
 */

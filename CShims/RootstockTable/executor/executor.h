@@ -50,9 +50,9 @@ static inline bool rst_reads_first(const rst_connection *c) {
            store_of(c)->open_cursors == 0 && !executor_of(c)->refreshing && rewriter_of(c)->trigger_depth == 0 &&
            schema_of(c)->program == NULL && !schema_of(c)->sidecar;
 }
-/* The same where a statement reads first: if another connection changed the schema, it is declared anew before
-** SQLITE_SCHEMA is returned, so that SQLite, which then prepares the statement again, finds it. No row was given yet,
-** and no cursor holds a table. If that fails, its code: tables that a caller found before are gone by then. */
+/* The same where a statement reads first. If another connection changed the schema, it is declared anew before
+** SQLITE_SCHEMA is returned, so that SQLite finds it when it prepares the statement again. No row was given yet, and no
+** cursor holds a table. If that fails, its code: tables that a caller found before are gone by then. */
 int rst_read_begin_renewing(rst_connection *c, rootstock_transaction **transaction, bool *is_writer, char **message);
 
 #endif

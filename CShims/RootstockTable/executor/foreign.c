@@ -1,10 +1,10 @@
 /*
 ** foreign.c - foreign keys between the tables of a store, while PRAGMA foreign_keys is on.
 **
-** As SQLite does it: each violation that a row's change makes is counted, each that it cures is counted down; immediate
-** ones must be zero when the statement ends (runner.c, or the commit), deferred ones when the transaction does.
-** RESTRICT fails at once, actions run as statements on the child, so that its triggers, indexes and own foreign keys
-** follow.
+** As SQLite does it: each violation that a row's change makes is counted, and each that it cures is counted down. The
+** count of immediate ones must be zero when the statement ends (runner.c, or the commit), that of deferred ones when
+** the transaction does. RESTRICT fails at once. Actions run as statements on the child, so that its triggers, indexes
+** and own foreign keys follow.
 */
 #include "executor/executor.h"
 #include "catalog/column_sets.h"
@@ -107,7 +107,7 @@ static int compare_key(const rst_foreign_key *foreign, const rst_table *parent, 
 
 /*
 ** Whether the parent of the new row is there. own: the key refers to the table itself, and the change sets its columns.
-** By now the row stands in the table; SQLite asks before it does, and to see whether the row is its own parent it
+** By now the row stands in the table, while SQLite asks before it does. To see whether the row is its own parent SQLite
 ** compares the values as they are, whatever the collation (a rowid it makes a number first).
 */
 static int has_parent(rst_connection *c, const rst_foreign_key *foreign, rst_table *parent, const int *columns,

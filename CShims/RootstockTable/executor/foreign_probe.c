@@ -2,7 +2,7 @@
 ** foreign_probe.c - whether the parent of a child's row is there, and how many children a parent's row has, looked
 ** up in their trees.
 **
-** As SQLite does it: each child value gets the parent column's affinity, and the key that they make is sought under the
+** As SQLite does it: each child value gets the parent column's affinity. The key that they make is sought under the
 ** key's own collations; children are counted in an index of theirs under the parent's. Where the conversion is SQLite's
 ** to make (a text beside a numeric column) nothing is said, and the caller asks by SQL. Invariant: what is said here is
 ** what the SELECT of foreign_statements.c would say.

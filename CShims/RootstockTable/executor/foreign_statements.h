@@ -27,8 +27,9 @@ int rst_foreign_parent_exists(rst_connection *c, const rst_foreign_key *foreign,
 int rst_foreign_child_count(rst_connection *c, rst_table *child, const rst_foreign_key *foreign, rst_table *parent,
                             const int *columns, const rootstock_value *values, bool acting, sqlite3_int64 *count,
                             char **message);
-/* Whether that row of a table which refers to itself, looked at alone, is one of the children of the parent values in
-** `key` (as_child), or else the parent of the child values in `key`; by the same comparison. */
+/* Of a table that refers to itself, whether that row, looked at alone, matches `key` by the same comparison. as_child:
+** `key` is a parent's values, and the row one of its children. Else `key` is a child's values, and the row its
+** parent. */
 int rst_foreign_is_itself(rst_connection *c, const rst_foreign_key *foreign, rst_table *table, const int *columns,
                           const rootstock_value *row, const rootstock_value *key, bool as_child, bool *itself,
                           char **message);

@@ -2,8 +2,8 @@
 ** indexes.c - entries of secondary indexes: their keys and values, finding what stands in the way, filling.
 **
 ** Entry key: the index's columns, then the row's key (8 bytes of rowid, or the encoded primary key). Entry value: for
-** WITHOUT ROWID tables 4 bytes with the length of the columns' part; then, only if some column cannot be read back
-** exactly from the key, a row (rows.h) of the columns' values. Invariant: the entry of a row is a function of the row
+** WITHOUT ROWID tables first 4 bytes with the length of the columns' part. If some column cannot be read back exactly
+** from the key, a row (rows.h) of the columns' values follows. Invariant: the entry of a row is a function of the row
 ** alone.
 */
 #include "executor/executor.h"

@@ -2,10 +2,10 @@
 ** insert_fast.c - an INSERT into a table on which nothing hangs but plain indexes: from xUpdate's values to the row in
 ** one pass.
 **
-** No trigger, foreign key that is enforced, native foreign-key table, CHECK, generated column, AUTOINCREMENT, UPSERT or
-** RETURNING has a say in such a row, and each of its values is stored as it came, or as the real that an integer
-** becomes. Whatever is longer to tell is left to the steps of change.c, before anything is done. Invariant: what is put
-** are the bytes that those would put, and what refuses it is what would refuse it there.
+** The table has no trigger, enforced foreign key, native foreign-key table, CHECK, generated column, AUTOINCREMENT,
+** UPSERT or RETURNING. Each value is stored as it came, or as the real that an integer becomes. Any other row is left
+** to the steps of change.c, before anything is done. Invariant: the bytes put are those that change.c would put, and
+** what refuses a row is what would refuse it there.
 */
 #include "executor/executor.h"
 #include "executor/change_steps.h"

@@ -16,9 +16,9 @@
 ** | none    | text       | exact, and the number it spells | from the first number on | at least texts below ':' |
 ** | none    | number     | exact, and every text           | exact                    | up to the last text      |
 **
-** Where no affinity but the column's has a say, a value means one key of a TEXT column or one without affinity, too:
-** the statement says so (one_row.c), or, where a number arrives, SQLite's program does (affinity_probe.c). A text that
-** spells a number is one of these numbers where a running statement may have it compared as one (affinity_probe.c).
+** Where no affinity but the column's has a say, a value means one key of a TEXT column, or of one without affinity. The
+** statement says so (one_row.c), or, for a number, SQLite's program does (affinity_probe.c). A text that spells a
+** number means every spelling of it where a running statement may compare it as a number (affinity_probe.c).
 */
 #include "executor/executor.h"
 #include "executor/ranges.h"

@@ -1,10 +1,10 @@
 /*
 ** scan_enough.c - a walk in the order of the first column of an ORDER BY ends when a LIMIT's rows are given.
 **
-** SQLite asks a virtual table for the whole order or for none. Where an index has the first column's alone, as of
-** ORDER BY k, v on an index (k DESC, v), the rows are SQLite's to sort; natively it sorts those of each k, and ends
-** with the k that fills the LIMIT. Here as many rows as LIMIT and OFFSET say are counted, and the walk ends before the
-** first row whose k is another than the last one's of these: no later one comes before them. Invariants
+** SQLite asks a virtual table for the whole order or for none. An index may have the first column's order alone, as one
+** on (k DESC, v) has for ORDER BY k, v. Then the rows are SQLite's to sort. Natively it sorts those of each k, and ends
+** with the k that fills the LIMIT. Here as many rows as LIMIT and OFFSET say are counted. The walk ends before the
+** first row behind them whose k is another than the last one's: no later row comes before them. Invariants
 **  1. A row counts only if SQLite lets it through for certain: all of WHERE is looked up (plan_top.c) and known
 **     (scan_topn_text.c). A comparison of row values is known of its first column alone: rows at its bound, which begin
 **     the walk, do not count.

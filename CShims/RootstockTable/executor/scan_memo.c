@@ -1,9 +1,9 @@
 /*
-** scan_memo.c - an inner table's look-up of the row that the cursor stands on already: the rows of an outer table often
+** scan_memo.c - an inner table's look-up of the row that the cursor stands on already. The rows of an outer table often
 ** come with the same parent one after the other.
 **
-** Invariant: only in the snapshot of the look-up before, by the same plan, whose row is still what the cursor has:
-** between two filters a cursor on a single row only comes to its end.
+** Invariants: it holds in the snapshot of the look-up before, and by the same plan. The row is still what the cursor
+** has: between two filters a cursor on a single row only comes to its end.
 */
 #include "executor/executor.h"
 #include "executor/cursor.h"

@@ -1,10 +1,10 @@
 /*
 ** scan_prefetch.c - the rows of a walk through an index, several at once.
 **
-** The entries of an index name rows that lie anywhere in the table: a row looked up by its rowid is one or more lines
-** of memory that no cache holds, and most of the time goes by in waiting for them. So where a walk goes on, the rowids
-** of the entries to come are read ahead and their rows asked for together; an engine that can lets them wait at the
-** same time.
+** The entries of an index name rows that lie anywhere in the table. A row that is looked up by its rowid is one or more
+** lines of memory that no cache holds, and most of the time is spent waiting for them. So where a walk goes on, the
+** rowids of the entries to come are read ahead, and their rows asked for together. An engine that can overlaps the
+** waits.
 **
 ** Invariants
 **  1. Only in a read snapshot, which does not change, of an engine that says which entries come next.

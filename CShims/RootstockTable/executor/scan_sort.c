@@ -1,8 +1,8 @@
 /*
 ** scan_sort.c - rows in the order of the columns after an ambiguous equality.
 **
-** Where an equality stands for several key values (text and number, say), the tree gives the rows of one value after
-** those of the other, while the plan promised them in the order of the columns behind it, or of the whole key. They are
+** An equality may stand for several key values, text and number, say. Then the tree gives the rows of one value after
+** those of the other. The plan promised the order of the columns behind it, or of the whole key. So the rows are
 ** collected and sorted. Invariant: rows that are equal there stay in key order.
 */
 #include "executor/executor.h"

@@ -1,15 +1,15 @@
 /*
-** scan_topn.c - rows that come behind as many others as a LIMIT says, gone by before SQLite puts them into its sorter
-** (plan_top.c).
+** scan_topn.c - passes over rows that come behind as many others as a LIMIT says, before SQLite puts them into its
+** sorter (plan_top.c).
 **
-** The cursor keeps what the best rows so far have in the first columns of the ORDER BY: as many as LIMIT and OFFSET say
-** together. They stand in a heap with the last of them on top, each as four words whose order never contradicts
-** SQLite's: a number as the double that it is or is next to, of a text or blob 14 bytes. The second column stands there
-** only where the first is held by its words in full. Invariants
+** A heap holds what the best rows so far have in the first columns of the ORDER BY. It has as many places as LIMIT and
+** OFFSET say together, and the last of these rows on top. A row is four words there, whose order never contradicts
+** SQLite's. A number is the double that it is or is next to, a text or blob its first 14 bytes. The second column
+** stands there only where the first is held by its words in full. Invariants
 **  1. A row is put into the heap only if it is given to SQLite and SQLite keeps it for certain: all of WHERE is known
 **     (scan_topn_text.c).
-**  2. A row is gone by only if its words stand behind those of all rows in the full heap. Equal ones are SQLite's to
-**     sort.
+**  2. A row is passed over only if its words stand behind those of all rows in the full heap. Equal ones are SQLite's
+**     to sort.
 **  3. Words are a row's own: nothing in the heap points into the store.
 */
 #include "executor/executor.h"

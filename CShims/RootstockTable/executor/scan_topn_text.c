@@ -1,10 +1,10 @@
 /*
 ** scan_topn_text.c - whether the text of the running statement shows that SQLite told the plan all of its WHERE.
 **
-** With a LIMIT SQLite shows xBestIndex every term of WHERE that has a column of the table on its left - but for those
-** that have one on the other side as well: of `a < b` it says nothing, and tells the LIMIT all the same. A heap of rows
-** that SQLite then leaves out would hide those that it asks for, and nothing in xBestIndex or xFilter gives such a term
-** away. So the text is read. Invariants
+** With a LIMIT SQLite shows xBestIndex the terms of WHERE that have a column of the table on their left. It leaves out
+** those that have one on the other side as well: of `a < b` it says nothing, and tells the LIMIT all the same. A heap
+** that counts rows which SQLite then leaves out would hide those that it asks for. Nothing in xBestIndex or xFilter
+** gives such a term away, so the text is read. Invariants
 **  1. SQLite does not say which statement runs a cursor: all that are under way have to be of this kind, or without a
 **     FROM.
 **  2. Of this kind is a statement with one SELECT and one FROM, of the table by its own name, behind which things are

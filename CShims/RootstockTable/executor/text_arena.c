@@ -2,8 +2,8 @@
 ** text_arena.c - texts of rows that a write transaction shows: copied into blocks of ours, which SQLite gives back,
 ** instead of by SQLite.
 **
-** What SQLite copies itself it allocates and frees one by one at each run of a statement, where a scan uses its memory
-** again from row to row: so this is for the row that a statement finds by its key. A block is filled from its start,
+** SQLite allocates and frees each text that it copies itself, at each run of a statement; only a scan uses its memory
+** again from row to row. So this is for the row that a statement finds by its key. A block is filled from its start,
 ** and anew once SQLite has given back all that stands in it. Before each text stands its block.
 **
 ** Invariant: a block is freed, or filled anew, only when nothing in it is held: a statement may hold a text longer than

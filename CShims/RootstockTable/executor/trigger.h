@@ -18,10 +18,10 @@ int rst_trigger_fire(rst_table *table, bool before, int event, const rst_row_slo
 /* Compiles the triggers of an event, for what SQLite says of them before the first row; set: of an UPDATE, or null. */
 int rst_triggers_compile(rst_table *table, int event, const rst_span *set, char **message);
 
-/* The values that `excluded` has if the rowid is found taken: SQLite looks for it before it gives columns their
+/* The values that `excluded` has if the rowid is found taken. SQLite looks for the rowid before it gives columns their
 ** affinity (but those of affinity REAL), unless a CHECK or a generated column asked for them. *out is null if they are
-** those of the row, otherwise from sqlite3_malloc and lives as long as `given`. To be asked before `given` is asked for
-** numbers. SQLITE_OK or SQLITE_NOMEM. */
+** those of the row; else it is from sqlite3_malloc and lives as long as `given`. To be asked before `given` is asked
+** for numbers. SQLITE_OK or SQLITE_NOMEM. */
 int rst_upsert_values(const rst_table *table, sqlite3_value **given, rootstock_value **out);
 /* UPSERT: runs clause set `operation` against `row`; raw: rst_upsert_values, or null. SQLITE_OK: go on inserting;
 ** SQLITE_DONE: it did what was to be done (or nothing); an extended code and *message. */

@@ -86,9 +86,9 @@ int rst_depth_check(rst_connection *c, char **message) {
     return SQLITE_OK;
 }
 
-/* The statement that fires the trigger: under the OR of the one that fires it, which SQLite gives to the body's changes
-** of native tables (update.c sees to those of the store's). OR ROLLBACK is the outer statement's to carry out: to the
-** body it is an ABORT. */
+/* The statement that fires the trigger. It runs under the OR of the one that fires it, which SQLite gives to the body's
+** changes of native tables (update.c sees to those of the store's). OR ROLLBACK is the outer statement's to carry out:
+** to the body it is an ABORT. */
 static int fire_text(const rst_connection *c, rst_trigger *trigger, const char **text) {
     static const char *const names[] = {" OR ABORT", " OR IGNORE", " OR REPLACE", " OR FAIL"};
     const int mode = executor_of(c)->override_conflict;

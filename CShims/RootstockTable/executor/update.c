@@ -241,8 +241,8 @@ static inline int insert(rst_table *table, int count, sqlite3_value **values, in
     return insert_whole(table, values, conflict, rowid, message);
 }
 
-/* Whether a violation that the row leaves is refused with the row: beside a native file no front door tells where a
-** statement ends, and an INSERT of one row that needs no program (rst_needs_program) ends with it. */
+/* Whether a violation that the row leaves is refused with the row. Beside a native file no front door tells where a
+** statement ends. An INSERT of one row that needs no program (rst_needs_program) ends with its row. */
 static bool is_alone(rst_table *table, bool is_old) {
     rst_connection *c = table->connection;
     if (rewriter_of(c)->trigger_depth > 0 || executor_of(c)->settling > 0) return false;

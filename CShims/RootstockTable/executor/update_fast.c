@@ -2,9 +2,9 @@
 ** update_fast.c - an UPDATE of columns that nothing hangs on: the row's bytes are put again with those columns
 ** exchanged.
 **
-** No key, trigger, foreign key, native foreign-key table, CHECK or RETURNING sees such a change, so nobody needs the
-** row's other values than those of the indexes that it touches, for which update_fast_indexed.c goes on. Whatever is
-** longer to tell is left to the steps of change.c. Invariant: what is put are the bytes that those would put.
+** No key, trigger, foreign key, native foreign-key table, CHECK or RETURNING sees such a change. So the row's other
+** values are needed for touched indexes only, of which update_fast_indexed.c takes care. Any other change is left to
+** the steps of change.c. Invariant: the bytes put are those that change.c would put.
 */
 #include "executor/executor.h"
 #include "executor/change_steps.h"

@@ -1,8 +1,8 @@
 /*
 ** upsert.c - ON CONFLICT clauses, applied to a row that stands in the way.
 **
-** upsert_clauses.c made each into a SELECT of the new values; here it is evaluated over the row that is there and the
-** one that wanted in, and the row is changed. Invariant: an UPSERT changes at most the row it conflicts with.
+** upsert_clauses.c made each into a SELECT of the new values. Here it is evaluated over two rows, the one that is there
+** and the one that wanted in, and the row is changed. Invariant: an UPSERT changes at most the row it conflicts with.
 */
 #include "executor/executor.h"
 #include "executor/change_steps.h"

@@ -124,8 +124,8 @@ typedef struct rst_attached_vtab {
 
 /* ---- attached_plan.c ---- */
 /*
-** The plan's text is the query's, cut at bytes 1: head, then for each term a byte that says when it holds and the term,
-** then byte 2 and the tail. Each term but the last kind has one value.
+** The plan's text is the query's, cut at bytes 1: head, then the terms, then byte 2 and the tail. Before each term
+** stands a byte that says when it holds. Each term but the last kind has one value.
 */
 enum { TERM_ALWAYS = 'a', TERM_TEXT = 't', TERM_WITHOUT_VALUE = 'n' };
 int rst_attached_best_index(sqlite3_vtab *base, sqlite3_index_info *info);

@@ -1,9 +1,9 @@
 /*
 ** attached_declare.c - which virtual tables stand for an attached store's tables, and what each knows of its table.
 **
-** Invariant: the in-memory database lists a virtual table for each table and view of inner's schema as it was when
-** a->declared was its state, and two more: `rootstock_attached_schema` for sqlite_master, and
-** `rootstock_attached_counter`, which keeps no rows.
+** Invariant: the in-memory database lists a virtual table for each table and view of inner's schema in the state
+** a->declared. It lists two more: `rootstock_attached_schema` for sqlite_master, and `rootstock_attached_counter`,
+** which keeps no rows.
 */
 #include "interface/attached.h"
 

@@ -1,9 +1,9 @@
 /*
 ** attached_inner.c - the connection that an attached store is open on: its statements, its transaction.
 **
-** SQLite's transaction is the one that counts: inner's begins with the first read or write under SQLite's lock,
-** commits when SQLite asks its virtual tables to (xSync), and ends with the lock. Invariant: the numbers of the
-** savepoints on inner are all those of SQLite's that are open, from 0 on.
+** SQLite's transaction is the one that counts. Inner's begins with the first read or write under SQLite's lock, commits
+** when SQLite asks its virtual tables to (xSync), and ends with the lock. Invariant: the numbers of the savepoints on
+** inner are all those of SQLite's that are open, from 0 on.
 */
 #include "interface/attached.h"
 

@@ -1,14 +1,15 @@
 /*
 ** check.c - SELECT message FROM rootstock_integrity_check: one row 'ok', or a row for each fault.
 **
-** What PRAGMA integrity_check and quick_check become on a store. Columns: message; hidden: argument (a number of faults
-** to stop at, 100 unless given, or the name of the one table to check) and quick (not 0: index entries are not
-** compared). Walks every row of every table in one snapshot: its key, its bytes, NOT NULL, types, CHECK and generated
-** columns (judged by the schema database's row validator), and the entry that it must have in each index. As many
-** entries as rows are expected, so index and table agree both ways; where the counts differ the index is walked too, to
-** name the entries that are nobody's. Then the catalog (check_catalog.c), and what the engine has to say of what it
-** keeps them in. Where SQLite has words for a fault, they are SQLite's; rows are numbered from 1 in key order, as
-** there.
+** What PRAGMA integrity_check and quick_check become on a store. Columns:
+**   message   the fault, in SQLite's words where SQLite has any; rows are numbered from 1 in key order, as there
+**   argument  hidden: a number of faults to stop at (100 unless given), or the name of the one table to check
+**   quick     hidden: not 0: index entries are not compared
+** It walks every row of every table in one snapshot. The schema database's row validator judges the row: its key, its
+** bytes, NOT NULL, types, CHECK and generated columns. Each index must have the row's entry. As many entries as rows
+** are expected, so index and table agree both ways. Where the counts differ the index is walked too, to name the
+** entries that are nobody's. Then comes the catalog (check_catalog.c), and what the engine has to say of its own
+** structures.
 */
 #include "interface/interface.h"
 #include "catalog/describe.h"

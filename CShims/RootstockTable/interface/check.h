@@ -1,8 +1,8 @@
 /*
 ** check.h - what a store can say about itself: its faults, its foreign key violations, its plans, its figures.
 **
-** Each is an eponymous table-valued function whose rows are made at once, when it is first read (listing.c): a check
-** sees one snapshot and is over when its first row comes out.
+** Each is an eponymous table-valued function whose rows are made at once, when it is first read (listing.c). So a check
+** sees one snapshot, and is over when its first row comes out.
 */
 #ifndef ROOTSTOCK_CHECK_H
 #define ROOTSTOCK_CHECK_H

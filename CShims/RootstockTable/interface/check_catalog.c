@@ -1,8 +1,8 @@
 /*
 ** check_catalog.c - the catalog's part of an integrity check: every object has its tree, every tree its object.
 **
-** A tree that was ever given out is an object's or free, never both, never neither; a free one is empty; what the
-** catalog lists is what SQLite made of its texts (the schema database), object for object.
+** A tree that was ever given out is an object's or free, never both, never neither. A free one is empty. The catalog
+** lists what SQLite made of its texts (the schema database), object for object.
 */
 #include "interface/interface.h"
 #include "catalog/hosted.h"

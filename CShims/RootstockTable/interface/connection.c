@@ -1,8 +1,8 @@
 /*
 ** connection.c - one rst_connection per sqlite3 connection: registered, found again, released.
 **
-** SQLite's modules and functions hold it, each counted. Invariant: it is freed with the last of them, and what a thread
-** remembers of the connection it asked about last is void once any store of this process has been closed.
+** SQLite's modules and functions hold it, each counted. Invariants: it is freed with the last of them. A thread
+** remembers the connection that it asked about last; that is void once any store of this process has been closed.
 */
 #include "interface/interface.h"
 #include "interface/attached.h"

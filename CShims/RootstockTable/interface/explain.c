@@ -3,9 +3,9 @@
 ** words.
 **
 ** SQLite words the plan of a virtual table as "SCAN t VIRTUAL TABLE INDEX 3:" and what the module says of it (plan.c's
-** descriptions). Here that becomes what it would be on a table of SQLite's own: "SEARCH t USING INDEX i (a=?)" where
-** something narrows the walk, "SCAN t USING INDEX i" or "SCAN t" where nothing does. Lines about anything else stay as
-** they are.
+** descriptions). Here that becomes what it would be on a table of SQLite's own. "SEARCH t USING INDEX i (a=?)": a
+** condition narrows the walk. "SCAN t USING INDEX i" or "SCAN t": none does. Lines about anything else stay as they
+** are.
 */
 #include "interface/interface.h"
 #include "interface/check.h"

@@ -2,8 +2,8 @@
 ** foreign_check.c - SELECT * FROM rootstock_foreign_key_check: every row of a child table without its parent.
 **
 ** What PRAGMA foreign_key_check becomes on a store. Columns: "table", rowid (NULL for WITHOUT ROWID tables), parent,
-** fkid (the id that PRAGMA foreign_key_list gives). Whether the keys are declared soundly at all is asked of SQLite, on
-** the schema database; the parent of a row is looked up by SQL, so that affinity and collation are the parent column's.
+** fkid (the id that PRAGMA foreign_key_list gives). SQLite is asked, on the schema database, whether the keys are
+** declared soundly at all. SQL looks the parent of a row up, so that affinity and collation are the parent column's.
 ** Rows and order are SQLite's: table by table, row by row, key by key.
 */
 #include "executor/foreign_statements.h"
@@ -132,8 +132,8 @@ static int check_declarations(rst_connection *c, const char *name, char **messag
     return code;
 }
 
-/* The tables of that name, or all, that have foreign keys and whose declarations SQLite finds sound, in the order of
-** its own list: the schema database's stands in the same one. *list is from sqlite3_malloc. */
+/* The tables of that name, or all, that have foreign keys and whose declarations SQLite finds sound. They stand in the
+** order of SQLite's own list, which is the schema database's. *list is from sqlite3_malloc. */
 static int list_children(rst_connection *c, const char *name, rst_table ***list, int *count, char **message) {
     sqlite3_stmt *tables = NULL;
     int code = check_declarations(c, name, message), finished;

@@ -9,18 +9,19 @@
 
 /* Lets tables of one of SQLite's own modules (fts5, rtree ...) be made in the store that rootstock_open opens on db
 ** afterwards: their shadow tables are tables of the store. module, context: what SQLite has registered on db under that
-** name, alive as long as db. The module that db has by then must answer CREATE in schema main with the other one's
-** xConnect, and DROP with its xDisconnect; blob handles that the module opens must reach the store's tables, and what
-** it holds back must be written before the store commits. CShims/RootstockInterpose does all that. SQLITE_OK,
-** SQLITE_NOMEM. */
+** name, alive as long as db.
+**
+** The module that db has by then must answer CREATE in schema main with the other one's xConnect, and DROP with its
+** xDisconnect. Blob handles that it opens must reach the store's tables. What it holds back must be written before the
+** store commits. CShims/RootstockInterpose does all that. SQLITE_OK, SQLITE_NOMEM. */
 int rootstock_host_module(sqlite3 *db, const char *name, const sqlite3_module *module, void *context);
 
 /* Tells that changes of rows are being undone: by ROLLBACK TO, or because a statement failed. The hook must not use db.
 ** A null hook ends it. */
 int rootstock_undo_hook(sqlite3 *db, void (*hook)(void *), void *context);
 
-/* Around statements that are no part of the one that the store runs on db at this moment (a module's own, fired by a
-** trigger): their OR clauses are theirs, and what they are refused for is not the outer one's. */
+/* Around statements of a module's own, fired by a trigger: they are no part of the statement that the store runs on db
+** at this moment. Their OR clauses are theirs, and what they are refused for is not the outer one's. */
 typedef struct rootstock_aside {
     void *program;
     int numbers[8];

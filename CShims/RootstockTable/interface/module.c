@@ -2,10 +2,11 @@
 ** module.c - the virtual-table module that serves the tables of a store.
 **
 ** In SQL:
-**   SELECT rootstock_open('data.store');            -- tables of a store become the connection's
-**   CREATE VIRTUAL TABLE t USING lmdb(id INTEGER PRIMARY KEY, name TEXT UNIQUE);          -- or beside a native file
-** HOW IT WORKS: each table is one virtual table; its rows and index entries are trees of the store's engine (schema.c
-** describes them, plan.c chooses, cursor*.c read, update.c and change.c write, transaction.c keeps them together).
+**     SELECT rootstock_open('data.store');            -- tables of a store become the connection's
+**     CREATE VIRTUAL TABLE t USING lmdb(id INTEGER PRIMARY KEY, name TEXT UNIQUE);          -- or beside a native file
+**
+** HOW IT WORKS: each table is one virtual table. Its rows and index entries are trees of the store's engine. schema.c
+** describes them, plan.c chooses, cursor*.c read, update.c and change.c write, transaction.c keeps them together.
 */
 #include "interface/interface.h"
 #include "rewriter/expressions.h"
@@ -176,8 +177,8 @@ static int table_destroy(sqlite3_vtab *base) {
         if (code != SQLITE_OK) return code;
     }
     if (definitions_of(c)->undeclaring && vtab->table != NULL) {
-        /* This may run inside an xOpen of the same virtual table (cursor.c, renew_schema), to which SQLite returns:
-        ** unlink and let go of the table now, free the struct at the next chance. */
+        /* This may run inside an xOpen of the same virtual table (cursor.c, renew_schema), to which SQLite returns. So
+        ** the table is unlinked and let go of now, and the struct freed at the next chance. */
         *vtab->link = vtab->next;
         if (vtab->next != NULL) vtab->next->link = vtab->link;
         rst_table_release(vtab->table);
@@ -263,7 +264,7 @@ static int watched_update(sqlite3_vtab *base, int count, sqlite3_value **values,
     return rst_leave(c, code);
 }
 
-/* SQLite asks a module by the name's end alone, not by the table: so a store's tables, which have no native foreign-key
+/* SQLite asks a module by the name's end alone, not by the table. So a store's tables, which have no native foreign-key
 ** tables, are declared with a module that claims no names. Temp tables and attached files may be called t_keys. */
 #define TABLE_METHODS                                                                                                  \
     .iVersion = 3, .xCreate = watched_create, .xConnect = watched_connect, .xBestIndex = watched_best_index,           \

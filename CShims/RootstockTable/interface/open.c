@@ -29,7 +29,7 @@ static void tell_opening(rootstock_shared *shared) {
     tell(shared, &shared->repair_told, SQLITE_NOTICE_RECOVER_WAL, shared->repair);
 }
 
-/* Goes through the store's pages as a whole, once for each environment of a process: libraries under engines believe
+/* Goes through the store's pages as a whole, once for each environment of a process. Libraries under engines believe
 ** what a page says when they change it, so that a damaged one ends the process or spoils its memory. */
 static int verify_pages(rst_connection *c, char **message) {
     rst_store *store = store_of(c);

@@ -1,12 +1,18 @@
 /*
 ** rewrite_cache.c - most statements need nothing of the front door, and should not pay for its being there.
 **
-** Two ways to know that without parsing. A query is looked through once, many bytes at a time, for what the words that
-** would concern us cannot do without: `_` (sqlite_schema, pragma_table_info ...), `x` (INDEXED), `wi` and `oi` (rowid,
-** oid), `of` (OFFSET), `ft` (LEFT JOIN), `)` before IN, and a semicolon before the end. Of any other statement, and of
-** queries that the look leaves open, the connection remembers the texts that needed nothing. Invariant: "nothing to do"
-** is said only of what the long way (rst_rewrite) would leave as it is under this very schema; what is remembered is
-** forgotten when the schema changes.
+** Two ways to know that without parsing. A query is searched once, many bytes at a time, for the letters without which
+** no word that concerns us can be written:
+**   _          sqlite_schema, pragma_table_info ...
+**   x          INDEXED
+**   wi, oi     rowid, oid
+**   of, ft     OFFSET, LEFT JOIN
+**   ), ;       before IN; before the end
+** The connection remembers the texts that needed nothing, of other statements and of queries that the search leaves
+** open.
+**
+** Invariant: "nothing to do" is said only of what the long way (rst_rewrite) would leave as it is under this very
+** schema. What is remembered is forgotten when the schema changes.
 */
 #include "interface/interface.h"
 #include "rewriter/transform.h"

@@ -1,24 +1,24 @@
 /*
 ** affinity_probe.c - by which affinity the running statements compare columns that have no numeric one.
 **
-** SQLite does not tell a virtual table the affinity of a comparison. What it has compiled tells it: EXPLAIN shows each
-** comparison with its affinity. A syntax tree could not: the affinity comes from names, through views, WITH, subqueries
-** and triggers, which SQLite resolves. Two questions are asked here, both seldom.
+** SQLite does not tell a virtual table the affinity of a comparison. EXPLAIN does: it shows each comparison of the
+** compiled statement with its affinity. A syntax tree could not: the affinity comes from names, through views, WITH,
+** subqueries and triggers, which SQLite resolves. Two questions are asked here, both seldom.
 **
-** 1. A number is sought in a column of TEXT or without affinity. If every comparison of the table's columns applies the
-** column's own affinity, as with literals, parameters and expressions, the number is one key; if one applies numeric
-** affinity, as with a column of numbers, it may be any text.
+** 1. A number is sought in a column of TEXT or without affinity. Literals, parameters and expressions are compared by
+** the column's own affinity; if every comparison of the table's columns is such a one, the number is one key. A column
+** of numbers is compared by numeric affinity; then the number may be any text.
 **
-** 2. A text that spells a number is sought there. A column of numeric affinity in a table never
-** gives a text that spells a number, and what has no affinity, or that of TEXT, compares such a text as a text. But a
-** column of a compound SELECT can be of numeric affinity and give '01' (of SELECT id FROM k UNION ALL SELECT '01'), and
-** so can a column of another module's table. Then every spelling of that number is equal to it, and no range of keys
-** but that of all texts holds them. What SQLite has compiled tells: a comparison that applies numeric affinity to one
-** of our columns that has none. So statements that may hold a compound, by their text, a view or a trigger, have their
-** programs looked through (EXPLAIN), once for each text. This happens when such a text is sought for the first time
-** after something was planned; a statement that writes is looked at while it runs. Mostly the answer is the comparison
-** of two counters. Invariant: "no" is said only where each statement that may be running is known to make no such
-** comparison.
+** 2. A text that spells a number is sought there. It is one key, unless the other side can be of numeric affinity and
+** give such a text. No column of a table can. A column of a compound SELECT can, as that of SELECT id FROM k UNION ALL
+** SELECT '01', and so can a column of another module's table. Then every spelling of that number is equal to it, and no
+** range of keys but that of all texts holds them. What SQLite has compiled tells: a comparison that applies numeric
+** affinity to one of our columns that has none. So statements that may hold a compound, by their text, a view or a
+** trigger, have their programs looked through (EXPLAIN), once for each text. This happens when such a text is sought
+** for the first time after something was planned. A statement that writes is looked at while it runs. Mostly the answer
+** is the comparison of two counters.
+**
+** Invariant: "no" is said only where each statement that may be running is known to make no such comparison.
 */
 #include "planner/planner.h"
 #include "planner/affinity_probe.h"
@@ -100,8 +100,8 @@ static bool has_word(const char *text, const char *word) {
     return count_of(text, word) > 0;
 }
 
-/* Whether there is a SELECT beside those that compare nothing: two that gather the rows of VALUES (transform_insert.c),
-** and those that tell where a trigger's body begins and ends (trigger.c). */
+/* Whether there is a SELECT beside those that compare nothing. Two of them gather the rows of VALUES
+** (transform_insert.c), others tell where a trigger's body begins and ends (trigger.c). */
 static bool has_select(const char *text) {
     int selects = count_of(text, "select");
     if (selects > 0) selects -= count_of(text, "SELECT rootstock_moment(");
@@ -110,7 +110,7 @@ static bool has_select(const char *text) {
 }
 
 /* Whether there is another UNION than those between the arms of a statement that gathers rows (bulk_text.c; the key's
-** arm is between the two others): what these give is stored, and compared with nothing. */
+** arm is between the two others). What these give is stored, and compared with nothing. */
 static bool has_union(const char *text) {
     int unions = count_of(text, "union");
     if (strncmp(text, "INSERT INTO rootstock_bulk", 26) == 0)

@@ -13,15 +13,17 @@
 ** | PLAN_CLEAR  | all, emptied        | -                      | -                  | none: as many as were    |
 ** | PLAN_ENCODED | the table          | hidden column `key`    | -                  | one row at most          |
 **
-** A scan of PLAN_ROWID, PLAN_KEY or PLAN_INDEX may be automatic: its arguments are equalities on columns, which a
-** transient index looks up from the second xFilter of a statement on (plan_automatic.c, automatic.c); so may look-ups
-** be that numbers make long ones. Any walk may have comparisons as arguments that leave rows out before SQLite sees
-** them (plan_reject.c, scan_filter.c), or LIMIT and OFFSET where SQLite sorts (plan_top.c, scan_topn.c).
+** A scan of PLAN_ROWID, PLAN_KEY or PLAN_INDEX may be automatic (plan_automatic.c, automatic.c). Its arguments are then
+** equalities on columns, which a transient index looks up from the second xFilter of a statement on. Look-ups that
+** numbers make long may be automatic, too. Any walk may have comparisons as arguments that leave rows out before SQLite
+** sees them (plan_reject.c, scan_filter.c), or LIMIT and OFFSET where SQLite sorts (plan_top.c, scan_topn.c).
 **
 ** Costs follow SQLite's own formulas for B-tree tables, in its logarithmic units (10 * log2), so that the planner joins
-** store tables as it would join native ones. An operator that is not named here is never used. A constraint is left to
-** SQLite to check again (omit = 0) unless the column has a numeric affinity, where key order and comparison agree for
-** every value that can arrive; ranges.c widens a range where a comparison's affinity is not known.
+** store tables as it would join native ones.
+**
+** Invariants: an operator that is not named here is never used. SQLite checks a constraint again (omit = 0) unless the
+** column has a numeric affinity; there key order and comparison agree for every value that can arrive. ranges.c widens
+** a range where a comparison's affinity is not known.
 */
 #include "rewriter/expressions.h"
 #include "catalog/triggers.h"

@@ -77,8 +77,8 @@ void rst_plan_reject(const rst_table *table, sqlite3_index_info *info, const rst
                      int *argument);
 
 /* plan_top.c */
-/* Lets the cursor leave out rows that are not among the first ones of an ORDER BY with a LIMIT: what it was told of
-** each constraint stands in `info` and in the plan. */
+/* Lets the cursor leave out rows that are not among the first ones of an ORDER BY with a LIMIT. `info` and the plan
+** tell what it was told of each constraint. */
 void rst_plan_top(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, rst_plan *plan,
                   int *argument);
 

@@ -2,12 +2,13 @@
 ** plan_automatic.c - which equalities of a scan a transient index could look up (automatic.c makes it), and in which
 ** words.
 **
-** SQLite makes automatic indexes on its own tables only. Here the best plan of xBestIndex stays what it is where it is
-** a scan, of all or between literals, and is given the equalities as arguments besides: so a statement that scans once
-** scans as before, and one that comes again looks up. xBestIndex is not told whether a value without a literal comes
-** from an outer loop, where SQLite would make its index, or is a parameter, where it would not. So the plan costs what
-** the scan does, and gives fewer rows, which decides between equal ones. Invariant: SQLite never prefers several of
-** these to one scan (a union over OR costs 1 more than its parts).
+** SQLite makes automatic indexes on its own tables only. Here, where the best plan is a scan, of all or between
+** literals, it stays that and gets the equalities as arguments besides. A statement that scans once scans as before,
+** and one that comes again looks up. xBestIndex is not told where a value without a literal comes from: an outer loop,
+** for which SQLite would make its index, or a parameter, for which it would not. So the plan costs what the scan does,
+** and gives fewer rows, which decides between equal ones.
+**
+** Invariant: SQLite never prefers several of these to one scan (a union over OR costs 1 more than its parts).
 */
 #include "planner/planner.h"
 #include "planner/plan.h"

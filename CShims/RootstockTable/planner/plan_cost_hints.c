@@ -2,11 +2,12 @@
 ** plan_cost_hints.c - what SQLite is told that a plan costs and gives, beyond what reaching its rows costs
 ** (plan_cost.c).
 **
-** Of its own tables SQLite knows more than xBestIndex says of a plan: that a join whose outermost loop is out of order
-** ends in a sort, and that a comparison with a literal which no index looks up leaves fewer rows for the loops within.
-** Of a virtual table it adds neither: a path whose first loop is one and not in order counts as one that may be in
-** order yet. So both are told here, by its own formulas, or a join would begin with the table that makes it sort.
-** Invariant: the choice between the plans of one table is made before (plan.c); this decides about the order of loops
+** Of its own tables SQLite knows two things that xBestIndex cannot say of a plan. A join whose outermost loop is out of
+** order ends in a sort. A comparison with a literal that no index looks up leaves fewer rows for the loops within. Of a
+** virtual table SQLite adds neither: a path whose first loop is one, out of order, counts as one that may yet be in
+** order. So both are told here, by SQLite's own formulas; else a join would begin with the table that makes it sort.
+**
+** Invariant: the choice between the plans of one table is made before (plan.c). This decides about the order of loops
 ** only.
 */
 #include "planner/planner.h"
@@ -28,8 +29,8 @@ static bool may_be_within(sqlite3_index_info *info, const rst_candidate *k) {
     return (k->lower >= 0 && !is_literal(info, k->lower)) || (k->upper >= 0 && !is_literal(info, k->upper));
 }
 
-/* The rows that literals and IS NULL leave of those that the plan reaches: one comparison takes a fifteenth, an
-** equality three quarters of the table, or half of it where the number is a flag's. */
+/* The rows that literals and IS NULL leave of those that the plan reaches. One comparison takes a fifteenth. An
+** equality takes three quarters of the table, or half of it where the number is a flag's. */
 static double rows_left(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k) {
     double rows = k->rows, most;
     int reduced = 0;

@@ -34,10 +34,10 @@ char rst_plan_affinity_at(const rst_table *table, int column) {
 }
 
 /*
-** An IN whose values would come one by one is checked again by SQLite with the column's affinity alone, and that of the
-** list is lost: '05' IN (SELECT an integer column) would fail. Only against numeric columns is that the same; elsewhere
-** the list is taken whole, and then SQLite checks the IN itself. A list of rowids is taken whole because their rows can
-** be found together.
+** SQLite checks an IN whose values come one by one again, with the column's affinity alone; that of the list is lost.
+** '05' IN (SELECT an integer column) would fail. Only against numeric columns does that give the same. Elsewhere the
+** list is taken whole, and then SQLite checks the IN itself. A list of rowids is taken whole because their rows can be
+** found together.
 */
 static bool is_whole_in(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, int constraint) {
     return (k->source == PLAN_ROWID ||
@@ -168,8 +168,8 @@ static bool orders_alike(const rst_table *table, int column, const rst_part *par
 /*
 ** Whether the candidate's order is the one asked for; *descending: walked backwards. A column held equal to one value
 ** is in any order. One that may be held equal to several stands in the order of the key, if ORDER BY names it where the
-** key does (*whole: rows of several values are to be sorted by the whole key, scan_sort.c); else nothing behind it is
-** unique.
+** key does. (*whole: rows of several values are to be sorted by the whole key, scan_sort.c.) If ORDER BY does not,
+** nothing behind it is unique.
 */
 bool rst_plan_gives_order(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, bool *descending,
                           bool *whole) {

@@ -1,12 +1,14 @@
 /*
 ** plan_migrate.c - statements that are under way when the schema changes go on with the plans that they have.
 **
-** A plan is of one epoch of the schema, and a statement that brings one of an earlier epoch is prepared anew:
-** SQLITE_SCHEMA. SQLite begins it from the start then, even if it has given rows already - of a statement that opens a
-** table late (the second part of a UNION ALL) after a function of its own has created something, the rows before came
-** again, and the function with them. SQLite's own tables go on. So do a store's: if the table is still the one that was
-** planned for, its plans are copied to its new description under their old numbers. Invariant: a copied plan is given
-** only while a statement runs that ran when the schema changed; others are prepared anew.
+** A plan is of one epoch of the schema. A statement that brings one of an earlier epoch gets SQLITE_SCHEMA, so that
+** SQLite prepares it anew and begins it from the start, even if it has given rows already. The second part of a UNION
+** ALL may open its table after a function of the statement has created something. Then the rows before would come
+** again, and the function would run again. SQLite's own tables go on. So do a store's: if the table is still the one
+** that was planned for, its plans are copied to its new description under their old numbers.
+**
+** Invariant: a copied plan is given only while a statement runs that ran when the schema changed; others are prepared
+** anew.
 */
 #include "planner/planner.h"
 #include "planner/plan_migrate.h"

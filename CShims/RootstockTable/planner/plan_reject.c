@@ -3,8 +3,8 @@
 ** would leave out.
 **
 ** A row that SQLite rejects has cost it a call for the column and one for the next row, several times what the walk
-** itself costs. So comparisons of a column with a literal or a parameter, or NULL, are given to xFilter as arguments
-** besides, and scan_filter.c goes by the rows of which they are certainly false. Invariants
+** itself costs. So xFilter gets the comparisons of a column with a literal, a parameter or NULL as further arguments.
+** scan_filter.c passes over the rows of which they are certainly false. Invariants
 **  1. SQLite checks each of these again (omit = 0), or, of the hint of a list, what stands beside it (among_hint.c): a
 **     row too many is no fault.
 **  2. They change neither the plan's cost nor its rows. A term whose value comes from another table makes SQLite ask

@@ -1,8 +1,8 @@
 /*
-** plan_skip.c - whether a plan may go by the rows of an OFFSET (offset_hint.c tells where SQLite's offer can be taken).
+** plan_skip.c - whether a plan may skip the rows of an OFFSET (offset_hint.c tells where SQLite's offer can be taken).
 **
-** Invariant: it may only if SQLite would let every row of the plan through and sort none: each constraint is looked up
-** and omitted, and the order asked for is the plan's. With nothing else the n-th row of the plan is the n-th of the
+** Invariant: it may only where SQLite would let every row of the plan through and sort none. Each constraint is looked
+** up and omitted, and the order asked for is the plan's. Nothing less makes the n-th row of the plan the n-th of the
 ** statement.
 */
 #include "planner/planner.h"

@@ -1,11 +1,10 @@
 /*
-** plan_top.c - whether a walk whose rows are sorted for the first few of them may leave out rows that are not among
-** these.
+** plan_top.c - whether a walk may leave out rows, where SQLite sorts them and keeps the first few.
 **
-** Of an ORDER BY with a LIMIT SQLite tells a statement's only table, if every term of WHERE has one of its columns on
-** its left and every term of ORDER BY is one. Such a term is a constraint, unless its other side has a column of the
-** table, too: scan_topn_text.c sees to that. Where no tree has that order, SQLite puts every row into its sorter, which
-** keeps as many as the LIMIT says; scan_topn.c goes by those that come behind as many as that. Invariants
+** SQLite tells a statement's only table of an ORDER BY with a LIMIT, if two things hold. Every term of WHERE has one of
+** its columns on its left, and every term of ORDER BY is one. Such a term is a constraint, unless its other side has a
+** column of the table, too: scan_topn_text.c sees to that. Where no tree has that order, SQLite puts every row into its
+** sorter, which keeps as many as the LIMIT says. scan_topn.c passes over those that come behind as many. Invariants
 **  1. Each constraint is looked up and omitted, or is one of the plan's rejecting terms, by which the cursor can tell
 **     that SQLite lets a row through. A comparison of row values arrives as one of their first columns, <= for < and >=
 **     for >: such a one is as good as none where the columns are equal, unless its value is a literal.

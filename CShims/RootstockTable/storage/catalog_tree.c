@@ -1,11 +1,15 @@
 /*
-** catalog_tree.c - the store's own record of its schema, in the tree "rootstock", written in the transaction of what it
-** describes.
+** catalog_tree.c - the store's own record of its schema, in the tree "rootstock". It is written in the transaction of
+** the change that it describes.
 **
-** Keys: 'M' the meta row (format, generation, next tree, next object, user_version, application_id, magic text); 'O'
-** and an 8-byte identifier, an object (type, name, tbl_name, sql, tree); 'F' and an 8-byte number, an emptied tree for
-** reuse; 'R' and a table's tree, 8 bytes, the next rowid that no connection has reserved (many_writers.c). Values are
-** rows as rows.h lays them out. Invariant: the generation grows with every change of the schema.
+** Keys, whose values are rows as rows.h lays them out:
+**   'M'                     the meta row: format, generation, next tree, next object, user_version, application_id,
+**                           magic text
+**   'O', 8-byte identifier  an object: type, name, tbl_name, sql, tree
+**   'F', 8-byte number      an emptied tree for reuse
+**   'R', 8-byte tree        the next rowid of that table which no connection has reserved (many_writers.c)
+**
+** Invariant: the generation grows with every change of the schema.
 */
 #include "storage/storage.h"
 

@@ -1,8 +1,8 @@
 /*
 ** checksum.c - checksums put behind the values of a store that keeps them, and held against what is read.
 **
-** Invariant: in a store that keeps checksums no byte of a key or value passes from the engine upwards unverified, save
-** to the undo log, which puts back what it took. What a mismatch says is kept in the connection until it is told
+** Invariant: in such a store every byte of a key or value is verified before it leaves this layer. The undo log alone
+** puts unverified bytes back, those that it took. A mismatch's message is kept in the connection until it is told
 ** (rst_words).
 */
 #include "storage/checksum.h"

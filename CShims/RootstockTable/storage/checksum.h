@@ -1,12 +1,13 @@
 /*
 ** checksum.h - the checksum that a store may keep with every entry of its trees.
 **
-** A store made with the option `checksum` is of format 2: each value, of rows, of index entries and of the catalog, is
-** followed by 4 bytes, little-endian, of CRC-32C over the tree's number (4 bytes, little-endian; 0 is the catalog), the
-** key and the value, as the engine has them. They are put on in rst_put and taken off wherever the table layer reads
-** from the engine; above that nobody sees them. A connection whose store has none has no `crc`, and the common paths
-** ask nothing more of it: where they look for long keys they use second_look, which is 0 where every entry needs
-** another look.
+** A store made with the option `checksum` is of format 2. 4 bytes of CRC-32C follow each value, of rows, of index
+** entries and of the catalog. The CRC is over the tree's number (4 bytes; 0 is the catalog), the key and the value, as
+** the engine has them. Both numbers are little-endian.
+**
+** rst_put appends a checksum, and whatever reads from the engine takes it off: above this layer nobody sees one. A
+** connection whose store has none has no `crc`. The common paths ask once for both long keys and checksums:
+** second_look is 0 where every entry needs another look.
 */
 #ifndef ROOTSTOCK_CHECKSUM_H
 #define ROOTSTOCK_CHECKSUM_H

@@ -1,14 +1,15 @@
 /*
 ** long_keys.c - keys of any length over an engine that limits them (LMDB: 511 bytes).
 **
-** A logical key shorter than the limit P (the engine's maximum less 8) is stored as it is. A longer one is stored as
-** its first P bytes and an 8-byte number that makes it unique among its like: exactly P + 8 bytes, a size that no short
-** key has, so the two cannot be mistaken for each other. The value then begins with the length (8 bytes, little-endian)
-** and the bytes of the key's rest. Long keys that share their first P bytes form a run; runs stand in the right place
-** among all other keys, and inside a run the order is made by sorting its few entries when a walker enters it; who
-** seeks one entry to change looks through the run where it lies. No key is ever hashed.
+** P is the engine's maximum less 8. A key shorter than P is stored as it is. A longer one is stored as its first P
+** bytes and an 8-byte number that makes it unique. That is P + 8 bytes, longer than any short key, so the two cannot
+** be mistaken for each other. The value then begins with the length (8 bytes, little-endian) and the bytes of the
+** key's rest.
 **
-** Invariant: a walker gives logical keys in memcmp order, each once.
+** Long keys that share their first P bytes form a run. A run stands in its right place among all other keys. A cursor
+** that enters a run sorts its few entries. A search for one entry to change looks through the run. No key is hashed.
+**
+** Invariant: a cursor gives logical keys in memcmp order, each once.
 */
 #include "storage/storage.h"
 
@@ -169,8 +170,8 @@ static int run_enter(rst_walker *w, bool at_end, rootstock_slice *key, rootstock
     return run_give(w, at_end ? w->run->count - 1 : 0, key, value);
 }
 
-/* What a move of the engine's cursor ended with: a long key's run is entered at the end that faces the movement, a
-** short key's entry is given, verified where the store keeps checksums. */
+/* What a move of the engine's cursor ended with. A long key's run is entered at the end that faces the movement; a
+** short key's entry is handed out, verified where the store keeps checksums. */
 static int give(rst_walker *w, int code, bool at_end, rootstock_slice *key, rootstock_slice *value) {
     if (code != ROOTSTOCK_OK) return code;
     if (key->size >= store_of(w->connection)->long_key_limit) return run_enter(w, at_end, key, value);

@@ -1,6 +1,6 @@
 /*
-** reader_monitor.c - looks after the readers of a store while it is being written: clears those whose process died, and
-** warns once of one that has been reading for so long that the file grows for its sake.
+** reader_monitor.c - looks after a store's readers: clears those whose process died, and warns of one that has read for
+** so long that the file grows.
 **
 ** A reader that does nothing runs no code of ours, so the look is the writer's: at a commit, one in some hundred. The
 ** warning goes to SQLite's error log (sqlite3_log, SQLITE_WARNING), once for each snapshot that lags. Invariant:

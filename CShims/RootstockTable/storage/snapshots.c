@@ -1,11 +1,12 @@
 /*
 ** snapshots.c - what a connection reads: the snapshot of its reader, or the write transaction.
 **
-** Outside an explicit transaction a snapshot lives from the first cursor to the last; inside one it is pinned until the
+** Outside an explicit transaction a snapshot lives from the first cursor to the last. Inside one it is pinned until the
 ** control file (txn_hook_vfs.c) reports the end. Cursors that were open while this connection committed go on in the
-** snapshot that they began in. Invariant: while writer is set, every read of this connection that begins goes through
-** it, so a transaction sees its own writes; and no read begins whose snapshot shows another schema than the one
-** declared.
+** snapshot that they began in.
+**
+** Invariants: while writer is set, every read of this connection that begins goes through it, so that a transaction
+** sees its own writes. No read begins whose snapshot shows another schema than the one declared.
 */
 #include "storage/storage.h"
 
@@ -111,8 +112,8 @@ void rst_reader_spare(rst_connection *c) {
 
 /*
 ** A snapshot that cursors went on reading when this connection committed. What the connection reads from then on must
-** show its own commit, so it gets another; and as long as a statement is open it keeps to that one, as a read lock that
-** was never given up would make it.
+** show its own commit, so it gets another snapshot. It keeps that one as long as a statement is open, as if a read lock
+** were never given up.
 */
 typedef struct rst_retired {
     struct rst_retired *next;

@@ -104,7 +104,7 @@ typedef struct rst_store {
     bool writer_elsewhere; /* begun by the environment's own thread, which ends it, too */
     unsigned long writer_thread;
     uint64_t writer_identifier;
-    /* What rst_get found last in the write transaction, while nothing has changed since: an UPDATE asks for its row in
+    /* What rst_get found last in the write transaction, while nothing has changed since. An UPDATE asks for its row in
     ** xFilter and again in xUpdate, and the application has often read it just before. */
     bool got;
     rootstock_tree got_tree;

@@ -240,8 +240,8 @@ void rst_write_unreserved(rst_connection *c) {
     if (store->writer != NULL) rst_write_rollback(c);
 }
 
-/* Where the file was not locked when a statement without BEGIN began to write, a lock that came and went since says
-** nothing of the transaction: a function of the statement's, or we, prepared what failed. Its table hears the end. */
+/* Whether a lock that came and went tells of the transaction. It does not where the file was unlocked when a statement
+** without BEGIN began to write: a function of the statement's, or we, prepared what failed. Its table hears the end. */
 void rst_transaction_ended(rst_connection *c) {
     rst_store *store = store_of(c);
     if (!store->writer_told) rst_write_unreserved(c);

@@ -1,16 +1,15 @@
 /*
 ** txn_hook_vfs.c - tells the table layer when SQLite's transactions begin and end.
 **
-** SQLite calls a virtual table's xBegin for writes only, so a module cannot see that a read transaction (BEGIN, SELECT,
-** SELECT, COMMIT) ended, nor that BEGIN IMMEDIATE wants the write lock now. A database file hears both, as locks. So
-** each connection with a store has a small database attached under the name `rootstock` whose file is this VFS's: one
-** constant page, never written; its xLock and xUnlock calls are the notices:
-**   - xUnlock(NONE): the SQLite transaction is over (every transaction that ever read the file). Only inside a
-**     statement without BEGIN, which writes and does not read the file, it can mean less: SQLite looks at the schema
-**     after a prepare that failed;
-**   - xUnlock(SHARED): the same while a read statement is still open: the write lock is over, what is read goes on;
-**   - xLock(RESERVED): BEGIN IMMEDIATE or EXCLUSIVE; the store's write lock is taken here, and SQLITE_BUSY makes SQLite
-**     ask the application's busy handler exactly as it does for a file of its own;
+** SQLite calls a virtual table's xBegin for writes only. So a module does not see the end of a read transaction (BEGIN,
+** SELECT, SELECT, COMMIT), nor that BEGIN IMMEDIATE wants the write lock now. A database file hears both, as locks.
+** Each connection with a store therefore has a small database attached under the name `rootstock`, on a file of this
+** VFS: one constant page, never written. Its xLock and xUnlock calls are the notices:
+**   - xUnlock(NONE): the SQLite transaction is over (every transaction that ever read the file). A statement without
+**     BEGIN that writes and does not read the file is the exception: SQLite looks at the schema after a failed prepare.
+**   - xUnlock(SHARED): the same while a read statement is still open. The write lock is over, and reads go on.
+**   - xLock(RESERVED): BEGIN IMMEDIATE or EXCLUSIVE. The store's write lock is taken here. SQLITE_BUSY makes SQLite ask
+**     the application's busy handler, as it does for a file of its own.
 **   - xLock(SHARED) while control_wants_writer is set: the same for a statement that writes without BEGIN IMMEDIATE.
 ** Invariant: nothing is ever stored, so the file cannot be corrupt, hot or stale.
 */

@@ -1,14 +1,14 @@
 /*
 ** writer.c - taking and giving up the store's write lock.
 **
-** SQLite's busy timeout sleeps through a millisecond or more while the lock may be free again after a tenth of one. So
-** a connection that has a busy timeout stands in line first, where its turn wakes it, for a small part of the timeout;
-** then SQLite is told that the store is busy, its handler sleeps, and the next try stands in line again. SQLite counts
-** its own sleeps only, so that all tries for one lock together wait for a part of the timeout. A connection with a
-** handler of its own, or with none, is told at once: what happens then is the application's matter.
+** SQLite's busy timeout sleeps through a millisecond or more, while the lock may be free after a tenth of one. So a
+** connection with a busy timeout stands in line first, for a small part of the timeout; its turn wakes it. Then SQLite
+** is told that the store is busy, its handler sleeps, and the next try stands in line again. SQLite counts its own
+** sleeps only, so that all tries for one lock together wait for a part of the timeout. A connection with a handler of
+** its own, or with none, is told at once: what happens then is the application's matter.
 **
-** Where others stand in line, or are on their way, a commit gives the lock up before it is durable and waits for that
-** afterwards: two writers' flushes become one (rootstock_engine.h, publish).
+** Where others stand in line, or are on their way, a commit gives up the lock before it is durable. It then waits until
+** it is, so that two writers' flushes become one (rootstock_engine.h, publish).
 **
 ** On an engine on which several write at once there is no lock, and nobody waits (many_writers.c).
 **

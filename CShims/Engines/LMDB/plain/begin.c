@@ -2,7 +2,7 @@
 ** begin.c - the one place where a transaction of LMDB's on a store begins or is renewed.
 **
 ** LMDB keeps the number of the last commit twice: in the lock file, where a begin takes it, and in the meta page that
-** the commit wrote (commits take turns at the two pages). The lock file's is set by whoever first opens the store, and
+** the commit wrote. Commits take turns at the two pages. The lock file's is set by whoever first opens the store, and
 ** after each commit's meta page. Two things can go wrong with that, and each loses or mixes rows without a word:
 **
 **  - The lock file's number is too low: whoever was to set it was killed in between. Then commits begin to count anew,
@@ -12,7 +12,7 @@
 **    that page. So the copy counts only where N+2 cannot have begun before it was made: N+1's meta page was not there
 **    yet afterwards, or the lock file still said N, which a second begin tells. Otherwise the snapshot is taken anew.
 **
-** Invariant: a transaction that is handed out sees one commit, whose number is that of its snapshot, and none older
+** Invariant: a transaction that is handed out sees one commit, whose number is that of its snapshot. It is not older
 ** than one that this process or the meta pages had shown before it began. (N+1's meta page comes before its number;
 ** till then N is the last commit.)
 */

@@ -3,7 +3,7 @@
 **
 ** LMDB never shrinks a file, so the last commit is written to `<path>-rootstock-vacuum`, synced, and renamed over the
 ** path. Whoever has the old file open must notice, or a commit of his would be lost with it. So the old file is marked,
-** in bytes of its first page that LMDB leaves alone and that every environment has mapped: a begin that sees the mark
+** in bytes of its first page that LMDB leaves alone and that every environment has mapped. A begin that sees the mark
 ** gives ROOTSTOCK_MOVED, at the cost of one load. Snapshots that are live go on in the old file, which nobody changes
 ** any more.
 **
@@ -19,6 +19,7 @@
 **   2. the old file marked           the next opener for writing goes on with step 3 (rootstock_lmdb_enter)
 **   3. the old lock file removed     the same. A lock file belongs to one data file: it counts its commits
 **   4. the copy renamed to the path  the new store
+**
 ** Invariant: at each moment the path names a whole store, with the same entries; and a file with the mark is never
 ** written to again.
 */

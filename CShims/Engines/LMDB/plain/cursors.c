@@ -1,8 +1,8 @@
 /*
 ** cursors.c - cursors of the plug on LMDB's own.
 **
-** Invariant: a cursor is positioned only on an entry that was handed out, and lies in its page; what a write
-** transaction's cursor has handed out it remembers, so that a change elsewhere in the tree does not move it.
+** Invariants: a cursor is positioned only on an entry that was handed out, and lies in its page. A write transaction's
+** cursor remembers what it has handed out, so that a change elsewhere in the tree does not move it.
 */
 #include <errno.h>
 #include <stdlib.h>
@@ -69,10 +69,10 @@ static const MDB_cursor_op cursor_operations[] = {
     [ROOTSTOCK_PREVIOUS] = MDB_PREV, [ROOTSTOCK_SEEK] = MDB_SET_RANGE, [ROOTSTOCK_EXACT] = MDB_SET_KEY,
 };
 
-/* LMDB repairs other open cursors when it changes a tree, but not to our contract (a removed entry's place forgets what
-** is put there next), and in 0.9.24 not always rightly: under random puts and removes a step from a repaired cursor now
-** and then misses entries. So a cursor that has seen a change is opened anew, and a step is sought by the key returned
-** last. */
+/* LMDB repairs other open cursors when it changes a tree, but not to our contract: a removed entry's place forgets
+** what is put there next. In 0.9.24 it is not always right, either: under random puts and removes a step from a
+** repaired cursor now and then misses entries. So a cursor that has seen a change is opened anew, and a step is
+** sought by the key returned last. */
 static int move_after_change(rootstock_cursor *cursor, rootstock_move move, MDB_val *key, MDB_val *value) {
     mdb_cursor_close(cursor->cursor);
     cursor->cursor = NULL;

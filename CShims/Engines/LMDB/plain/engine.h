@@ -441,9 +441,9 @@ int rootstock_lmdb_sync_directory(const char *path);
 
 /* plain/compact.c */
 /* Before LMDB opens the path's files: keeps an exchange of files out until end_opening, finishes one that was
-** interrupted. 0; ESTALE if the path names another file than the open one: open it again; EBUSY if an exchange does not
-** end; EINPROGRESS if one was interrupted and a reader cannot finish it; another errno. Not 0: there is nothing to
-** end. */
+** interrupted. Returns 0, or an errno: then there is nothing to end. ESTALE: the path names another file than the
+** open one; open it again. EBUSY: an exchange does not end. EINPROGRESS: one was interrupted, and a reader cannot
+** finish it. */
 int rootstock_lmdb_enter(const char *path, const char *lock_path, int descriptor, int read_only,
                          const lmdb_file_facts *facts);
 void rootstock_lmdb_end_opening(int descriptor);

@@ -2,9 +2,9 @@
 ** file.c - is this a whole LMDB file? Answered with pread, before anything is mapped. And the calls on it that the
 ** engine makes in more than one place.
 **
-** LMDB maps what its meta page promises; a file cut short then kills the process with SIGBUS at some later read, and a
-** file of another kind is told only by its first bytes. So both meta pages are read, and a file that is shorter than
-** the newer one says is walked: LMDB may leave free pages at the end unwritten, so a short file can still be whole.
+** LMDB maps what its meta page promises; a file cut short then kills the process with SIGBUS at some later read. A file
+** of another kind is told only by its first bytes. So both meta pages are read. A file that is shorter than the newer
+** one says is walked: LMDB may leave free pages at the end unwritten, so a short file can still be whole.
 **
 ** LMDB believes each field of a meta page: with a wrong flag the tree of trees seems empty. So both pages have to be of
 ** the one form that LMDB writes, and the roots of the newer one lead down to a leaf.
@@ -115,9 +115,9 @@ static const char *judge_record(const tree_record *tree, size_t last_page) {
     return NULL;
 }
 
-/* Is that the form of the only two pages that LMDB writes so? Null, or what is wrong. The records of the older page are
-** not held against its last page: where LMDB could not write a meta page, it puts the older transaction's number and
-** last page back and leaves the failed commit's records. */
+/* Is that the form of the only two pages that LMDB writes so? Null, or what is wrong. The records of the older page
+** are not held against its last page. Where LMDB could not write a meta page, it puts the older transaction's number
+** and last page back and leaves the failed commit's records. */
 static const char *judge_meta(const meta_page *meta, size_t index, size_t page_size, int is_newest) {
     const tree_record *list = &meta->trees[0], *unnamed = &meta->trees[1];
     if (meta->header.number != index || meta->header.flags != META_PAGE_FLAG) return "the header is not a meta page's";

@@ -405,7 +405,7 @@ int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const 
 void rootstock_lmdb_close(rootstock_environment *environment) {
     if (environment->process == rootstock_process() && environment->layers->hooks->close != NULL)
         environment->layers->hooks->close(environment, 1);
-    /* In a forked child LMDB's part is leaked on purpose: closing its lock file's descriptor would drop the record
+    /* In a forked child LMDB's part is leaked on purpose. To close its lock file's descriptor would drop the record
     ** locks that this process may hold on the same file through an environment of its own. */
     if (environment->process == rootstock_process() && environment->env != NULL) {
         mdb_env_close(environment->env);

@@ -2,11 +2,11 @@
 ** repack.c - a store written anew, key by key, so that its pages are full again; and copies of a store in use.
 **
 ** LMDB's own compacting copy leaves out free pages and nothing more: a page that lost most of its entries is copied as
-** it is. Here every tree's entries are appended in order to a fresh file, which fills the pages, in commits of some
-** megabytes, so that a large store does not become one large transaction.
+** it is. Here every tree's entries are appended in order to a fresh file, which fills the pages. Commits of some
+** megabytes keep a large store from becoming one large transaction.
 **
-** Invariant: only trees as stores have them (no duplicates, no integer keys, nothing beside trees in the unnamed one)
-** are copied so; a file with anything else is left to LMDB's copy, which understands all of it, and cannot be stopped.
+** Invariant: only trees as stores have them are copied so: no duplicates, no integer keys, nothing beside trees in the
+** unnamed one. A file with anything else is left to LMDB's copy, which understands all of it, and cannot be stopped.
 */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -109,9 +109,9 @@ static int refresh_trees(rootstock_environment *environment, int *idle) {
     return code;
 }
 
-/* Takes the writer's lock that other processes of ours respect: flock on our own descriptor of the data file, which
-** costs 0.8 us a transaction where a record lock costs 1.2. LMDB itself locks its lock file only. A file system without
-** such locks leaves LMDB's own mutex, which excludes as well but cannot be asked to give up. */
+/* Takes the writer's lock that other processes of ours respect: flock on our own descriptor of the data file. It
+** costs 0.8 us a transaction where a record lock costs 1.2. LMDB itself locks its lock file only. A file system
+** without such locks leaves LMDB's own mutex, which excludes as well but cannot be asked to give up. */
 static int lock_writer(rootstock_environment *environment, rootstock_busy busy, void *busy_context) {
     for (int attempts = 0;;) {
         if (flock(environment->lock_descriptor, LOCK_EX | LOCK_NB) == 0) return ROOTSTOCK_OK;

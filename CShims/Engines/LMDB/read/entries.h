@@ -4,14 +4,14 @@
 **
 ** The format is LMDB's data version 1 on a 64-bit machine that has the lowest byte first (others never get here). A
 ** page begins with its number (8 bytes), padding (2), flags (2), the end of its list of offsets (2) and the start of
-** its entries (2); the offsets, two bytes each, are in the order of the keys. An entry has 8 bytes: the value's size
-** (4), flags (2), the key's size (2); then key and value. In a branch page the first six bytes are the child's number,
-** and the first entry's key means nothing. A long value's place holds the number of the first page of a run instead;
-** that page's header tells in its last four bytes how many there are.
+** its entries (2). Then come the offsets, two bytes each, in the order of the keys. An entry has 8 bytes: the value's
+** size (4), flags (2), the key's size (2); then key and value. In a branch page the first six bytes are the child's
+** number, and the first entry's key means nothing. A long value's place holds the number of the first page of a run
+** instead; that page's header tells in its last four bytes how many there are.
 **
-** Invariant: a page is entered by a number that was held against the file's end; it must bear that number, be a branch
-** or a leaf, and its lists must lie in it. An entry is read after its offset, then its sizes were held against the
-** page's size.
+** Invariant: a page is entered by a number that was checked against the file's end. It must bear that number and be a
+** branch or a leaf, and its lists must lie in it. An entry is read after its offset, then its sizes were checked
+** against the page's size.
 */
 #ifndef ROOTSTOCK_ENGINE_LMDB_ENTRIES_H
 #define ROOTSTOCK_ENGINE_LMDB_ENTRIES_H
@@ -101,9 +101,9 @@ static inline int read_entry(const lmdb_snapshot *snapshot, const unsigned char 
     return result->key_size <= result->room;
 }
 
-/* What a scan will ask for soon is named in advance: entries stand in a page in the order in which they were put, so
-** that in a store filled at random the processor cannot guess the next one, nor the next page. Harmless whatever the
-** page says: an address that is none is ignored. Always in place: gcc drops calls of functions that do nothing else. */
+/* What a scan will ask for soon is named in advance. Entries stand in a page in the order in which they were put. So
+** in a store filled at random the processor cannot guess the next one, nor the next page. Harmless whatever the page
+** says: an address that is none is ignored. Always in place: gcc drops calls of functions that do nothing else. */
 __attribute__((always_inline)) static inline void expect_entry(const unsigned char *page, uint32_t index) {
     const unsigned char *at = page + half(page + PAGE_HEADER + 2 * (size_t)index);
     __builtin_prefetch(at);

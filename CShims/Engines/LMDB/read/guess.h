@@ -3,12 +3,12 @@
 ** read/entries.h.
 **
 ** Each halving of a search touches an entry that no cache holds, where a store is larger than the caches and is read at
-** random. The keys between which a leaf's lie stand in the branch page above, where the search has just been. Of the
-** eight bytes behind what both share a number is made (if they are digits, the one that they spell), and tells where
-** the sought key stands if keys are evenly spaced, as counters, dates and hashes nearly are.
+** random. The keys between which a leaf's lie stand in the branch page above, where the search has just been. The eight
+** bytes behind what both share make a number; digits make the number that they spell. It tells where the sought key
+** stands if keys are evenly spaced, as counters, dates and hashes nearly are.
 **
-** Invariant: a guess tells where to look first; where the key stands is told by the leaf's entries alone, so that a
-** page that contradicts the one above it, and keys that are spaced otherwise, cost time and nothing else.
+** Invariant: a guess tells where to look first, and the leaf's entries alone tell where the key stands. So a page that
+** contradicts the one above it, and keys that are spaced otherwise, cost time and nothing else.
 */
 #ifndef ROOTSTOCK_ENGINE_LMDB_GUESS_H
 #define ROOTSTOCK_ENGINE_LMDB_GUESS_H

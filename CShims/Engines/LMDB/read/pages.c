@@ -1,8 +1,8 @@
 /*
 ** pages.c - entries of a snapshot's trees, found by walking the pages in the map (read/entries.h has their form).
 **
-** Invariant: a walk ends. Descents stop at LMDB_DEPTH_LIMIT, and the keys must rise from leaf to leaf and from a leaf's
-** first to its last, so that a scan comes to no leaf twice, whatever leads there.
+** Invariant: a walk ends. Descents stop at LMDB_DEPTH_LIMIT. The keys must rise from leaf to leaf and from a leaf's
+** first to its last. So a scan comes to no leaf twice, whatever leads there.
 */
 #include "read/guess.h"
 

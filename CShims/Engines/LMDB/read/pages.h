@@ -90,9 +90,9 @@ int rootstock_lmdb_pages_get(const lmdb_snapshot *snapshot, uint64_t root, lmdb_
 int rootstock_lmdb_pages_find(const lmdb_snapshot *snapshot, uint64_t root, const MDB_val *key, MDB_val *value,
                               unsigned *flags);
 /* The entries of several keys at once, LMDB_TOGETHER of them at most; values[i].mv_data is null where there is none.
-** Each level of the tree is gone through for all of them before the next, with every page and entry named to the
-** processor before it is read: keys that lie far apart then wait for memory together, and not one after the other.
-** *close: most lie in the leaf of the one before. */
+** Each level of the tree is searched for all of them before the next. Every page and entry is named to the processor
+** before it is read. So keys that lie far apart wait for memory together, and not one after the other. *close: most
+** lie in the leaf of the one before. */
 #define LMDB_TOGETHER 16
 int rootstock_lmdb_pages_get_several(const lmdb_snapshot *snapshot, uint64_t root, const MDB_val *keys, MDB_val *values,
                                      uint32_t count, int *close);

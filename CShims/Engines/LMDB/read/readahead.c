@@ -1,9 +1,9 @@
 /*
 ** readahead.c - reading a store that is larger than the memory there is for it.
 **
-** For a page that is not in memory the system also reads the pages around it, as much as the device is set to: 128 KiB
-** by default, on some machines megabytes. That is a gain while all of a store fits into memory. Where it does not fit,
-** every fault throws out needed pages, and a point read takes milliseconds (Vendor-notes/performance.md).
+** For a page that is not in memory the system also reads the pages around it. The device's setting says how much: 128
+** KiB by default, on some machines megabytes. That is a gain while all of a store fits into memory. Where it does not
+** fit, every fault throws out needed pages, and a point read takes milliseconds (Vendor-notes/performance.md).
 **
 ** So a store that takes more than half of the memory which the process may use is read page by page, as by LMDB's
 ** MDB_NORDAHEAD. Pages that are needed soon are asked for by name: the next leaves of a scan, those of several

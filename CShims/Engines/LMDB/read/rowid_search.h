@@ -3,13 +3,13 @@
 ** read/entries.h.
 **
 ** Such keys are rowids, as a rule, and close to evenly spaced, most often without gaps. Where the sought one stands in
-** a page follows from the keys between which the page's lie, and those stand in the branch page above, which a cache
-** holds: one entry of the leaf is touched instead of one at each halving. Of rows looked up at random each of these
-** would be a line of memory to wait for.
+** a page follows from the keys between which the page's lie. Those stand in the branch page above, which a cache holds.
+** So one entry of the leaf is touched instead of one at each halving. Of rows looked up at random each of these would
+** be a line of memory to wait for.
 **
-** Invariant: what is known of a page's keys is a hint. It tells where to look first; where the key stands is told by
-** the page's entries alone, so that a page that contradicts the one above it, or holds keys of other lengths, costs
-** time and nothing else.
+** Invariant: what is known of a page's keys is a hint. It tells where to look first, and the page's entries alone tell
+** where the key stands. So a page that contradicts the one above it, or holds keys of other lengths, costs time and
+** nothing else.
 */
 #ifndef ROOTSTOCK_ENGINE_LMDB_ROWIDS_H
 #define ROOTSTOCK_ENGINE_LMDB_ROWIDS_H

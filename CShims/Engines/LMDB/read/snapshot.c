@@ -1,11 +1,11 @@
 /*
-** snapshot.c - what a read transaction's snapshot consists of: where the map is, which page is the root of the main
-** tree, how far the file goes, and the roots of the named trees.
+** snapshot.c - what a read transaction's snapshot consists of: the map's address, the root page of the main tree, the
+** file's end, and the roots of the named trees.
 **
 ** LMDB keeps all of that to itself. The root stands in the meta page that the snapshot's commit wrote (commits take
-** turns at the two); the next commit but one writes it over. The map's address follows from an entry's that LMDB hands
-** out and its page's number, which is taken from the bytes of the file, by the same way down the tree, and not from the
-** page itself.
+** turns at the two); the next commit but one writes it over. The map's address follows from that of an entry that LMDB
+** hands out and its page's number. The number is taken from the bytes of the file, by the same way down the tree, and
+** not from the page itself.
 **
 ** Invariants
 **  1. What is read of a meta page is the snapshot's, and what LMDB copied of it at the begin is the same: see

@@ -1,15 +1,15 @@
 /*
 ** background_sync.c - flushes that nobody waits for: class normal.
 **
-** There a small commit is sealed (sync/commit_record.c) and left to a later flush, that of the last commit a chain may
-** have (sync/flush.c), or of a large one. A chain that goes no further must end as well: its commits are to be durable
-** some time, and its pin keeps pages from every process. So while there is one, a thread waits for its time and
-** flushes. It ends itself when there has been no chain for as long; closing ends it, and flushes what is left.
+** There a small commit is sealed (sync/commit_record.c) and left to a later flush. That is the flush of the last commit
+** a chain may have (sync/flush.c), or of a large one. A chain that goes no further must end as well: its commits are to
+** be durable some time, and its pin keeps pages from every process. So while there is one, a thread waits for its time
+** and flushes. It ends itself when there has been no chain for as long; closing ends it, and flushes what is left.
 **
 ** A flush that fails may have lost what it was to write, and nobody waits for it who could be told. So the thread, or
-** who closes, then takes the writer's lock as a writer that changes nothing and writes all anew, as the next commit
-** would; where that fails too, again a while later, each time after twice as long. Who wants to write in this process
-** meanwhile waits for that, which he would have to do himself.
+** whoever closes, then takes the writer's lock as a writer that changes nothing, and writes all anew, as the next
+** commit would. Where that fails too, it tries again, each time after twice as long. A writer of this process waits for
+** that meanwhile; it would have to do the same itself.
 **
 ** Invariants
 **  1. Where a chain of class normal is, the thread runs; where that cannot be started a commit makes its flush itself.

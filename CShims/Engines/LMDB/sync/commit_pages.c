@@ -1,11 +1,11 @@
 /*
 ** commit_pages.c - the pages that a commit wrote, found by comparing its trees with those of the commit before.
 **
-** LMDB keeps its list of changed pages to itself; but it never changes a page in place, so a page is the commit's own
-** exactly if the commit sees it and the earlier one does not. Both trees are gone down together, level by level counted
-** from the leaves: a page that both have is left out with all below it, the others are opened. A page below an opened
-** one is old if some opened old page of the level above has it, because an unopened one would keep it in both. So a
-** commit of one row costs a few pages a tree.
+** LMDB keeps its list of changed pages to itself. But it never changes a page in place, so a page is the commit's own
+** exactly if the commit sees it and the earlier one does not. Both trees are walked down together, level by level
+** counted from the leaves. A page that both have is left out with all below it; the others are opened. A page below an
+** opened one is old if some opened old page of the level above has it, because an unopened one would keep it in both.
+** So a commit of one row costs a few pages a tree.
 **
 ** Invariants
 **  1. Of the commit's pages none is missing in the result; where that cannot be made sure of, there is no result.

@@ -20,9 +20,10 @@
 **   3. N is sealed
 **   4. one flush
 **   5. N is confirmed            in the system's memory; then the writer's lock is given up
-** If its pages are too many for a seal, a flush, the announcement's end and another flush make it a common one. While
-** others wait to write, and in class normal, there are no steps 4 and 5: N is published, and the next one stands on the
-** same D. Such a row of commits, a chain, is flushed once, by its last, or by one of those who wait for it
+**
+** If its pages are too many for a seal, it becomes a common commit: a flush, the announcement's end and another flush.
+** While others wait to write, and in class normal, there are no steps 4 and 5: N is published, and the next one stands
+** on the same D. Such a row of commits, a chain, is flushed once, by its last, or by one of those who wait for it
 ** (sync/flush.c).
 **
 ** What a power loss leaves. The disk holds any of what was written since the last flush, by sectors. A commit after D

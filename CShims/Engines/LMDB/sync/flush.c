@@ -2,15 +2,15 @@
 ** flush.c - flushes that several commits share.
 **
 ** LMDB makes a commit durable by two flushes: of its pages, then of the meta page that makes them the store's. A small
-** commit is sealed and takes one (sync/commit_record.c), or none where another writer waits: the writer's lock goes on,
-** and COMMIT then waits (settle) until a flush has ended that began after the commit was published. The last writer in
-** line flushes for all; where that does not come soon, one waiting thread does. In class normal nobody waits
+** commit is sealed and takes one (sync/commit_record.c), or none where another writer waits. Then the writer's lock
+** goes on, and COMMIT waits (settle) until a flush has ended that began after the commit was published. The last writer
+** in line flushes for all; where that does not come soon, one waiting thread does. In class normal nobody waits
 ** (sync/background_sync.c). A large commit that another writer waits for leaves out the second flush, with
-** MDB_NOMETASYNC: the meta page reaches the disk with the next flush of the file, whoever makes it.
+** MDB_NOMETASYNC. The meta page reaches the disk with the next flush of the file, whoever makes it.
 **
 ** Why the file is whole at every moment, without the second flush. Transaction N+1 takes pages that were free before N,
 ** so it overwrites what only snapshots before N-1 see (mdb_page_alloc stops at mdb_find_oldest, which is at most N). It
-** does so before its own flush, when meta page N may not be on the disk; but N's flush has brought meta page N-1 there,
+** does so before its own flush, when meta page N may not be on the disk. But N's flush has brought meta page N-1 there,
 ** whose pages nobody touches, and the pages of N. A crash leaves N-1 or N, both whole. N+2 overwrites what N-1 sees,
 ** after N+1's flush brought meta page N.
 **

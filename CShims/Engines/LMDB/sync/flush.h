@@ -1,6 +1,6 @@
 /*
-** flush.h - which commits of an environment are on the disk, and who flushes those that are not: sync/flush.c,
-** sync/background_sync.c; what it asks of callers stands in these files.
+** flush.h - which commits of an environment are on the disk, and who flushes those that are not (sync/flush.c,
+** sync/background_sync.c). These files say what it asks of callers.
 **
 ** Circle: background_sync.c commit_record.c flush.c recovery.c
 **   (a flush confirms commits, and a commit may have to flush).

@@ -1,8 +1,8 @@
 /*
 ** hooks.c - what read, write and sync have to say in what the plain engine does, as plain/engine.h asks for it.
 **
-** Invariant: with commits as LMDB makes them what other processes have sealed is still undone after a power loss, made
-** durable before it is built on, and confirmed: a store is written in both ways.
+** Invariant: a store may be written in both ways. With commits as LMDB makes them, what other processes have sealed is
+** still undone after a power loss, made durable before it is built on, and confirmed.
 */
 #include "read/readahead.h"
 #include "sync/flush.h"
@@ -50,8 +50,9 @@ static void close_environment(rootstock_environment *environment, int for_good) 
 
 static int before_write(rootstock_environment *environment, MDB_txn *txn) {
     if (!environment->mapped) return MDB_SUCCESS;
-    /* A page that is stored to may be on the disk before the commit. Should a power loss undo what another process left
-    ** in a chain, the commit below must be whole: this one is let take its pages once nothing is left to undo. */
+    /* A page that is stored to may be on the disk before the commit. Should a power loss undo what another process
+    ** left in a chain, the commit below must be whole. So this one may take its pages only once nothing is left to
+    ** undo. */
     int code = rootstock_lmdb_clear_the_way(environment, mdb_txn_id(txn));
     return code == MDB_SUCCESS ? rootstock_lmdb_begin_space(environment, txn) : code;
 }

@@ -1,10 +1,10 @@
 /*
 ** append.c - an entry above all others, put behind the last one where that stands, without a call of LMDB's.
 **
-** An append of LMDB's descends from the root to the last leaf each time, holds the key against the last one, marks the
-** way as changed and puts the entry: 740 instructions. The leaf of the append before is the last one still, and the
-** transaction's own; while it has room an entry costs its bytes, its offset and the tree's count. LMDB makes the next
-** leaf.
+** An append of LMDB's takes 740 instructions. It descends from the root to the last leaf each time, compares the key
+** with the last one, marks the way as changed and puts the entry. The leaf of the append before is still the last one,
+** and the transaction's own. While it has room an entry costs its bytes, its offset and the tree's count. LMDB makes
+** the next leaf.
 **
 ** Invariants
 **  1. The leaf is known only between appends that follow each other in one tree: anything else that the tree's kept

@@ -1,12 +1,12 @@
 /*
 ** balance.c - a leaf that has become full gives entries to the leaf beside it, if there is room.
 **
-** LMDB splits a full leaf in halves and never looks beside it, so that a tree filled at random keys has leaves that are
-** 69% full, where SQLite's own, which spreads entries over neighbours, has 85%. Here entries move to a neighbour before
-** LMDB would split; it splits where both neighbours are full, too. LMDB has no call for that: taken out and put back,
-** an entry would land where it was, since the branch page above says which keys are whose. So the entries are moved in
-** the pages themselves, and the branch page told, all three of them pages that the transaction has changed already and
-** that nobody else sees before its commit.
+** LMDB splits a full leaf in halves and never looks beside it. So leaves of a tree filled at random keys are 69% full.
+** In SQLite's own trees, which spread entries over neighbours, they are 85% full. Here entries move to a neighbour
+** before LMDB would split; it splits where both neighbours are full, too. LMDB has no call for that: taken out and put
+** back, an entry would land where it was, since the branch page above says which keys are whose. So the entries are
+** moved in the pages themselves, and the branch page is told. The transaction has changed all three pages already, and
+** nobody else sees them before its commit.
 **
 ** Invariants
 **  1. Only pages that are marked as the transaction's own are stored to; a neighbour is made so by LMDB itself.

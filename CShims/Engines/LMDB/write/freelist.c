@@ -1,10 +1,11 @@
 /*
 ** freelist.c - pages that a large transaction left free are there for the next one, not for the next but one.
 **
-** A change of LMDB's copies the page, and the old one is free for transactions two commits later, so that one whose
-** commit did not reach the disk whole still finds its own. A store written in large transactions at random keys thus
-** keeps twice a transaction's pages free: of a million rows with two indexes, 10,000 a transaction, two fifths of the
-** file. So behind a commit that freed many, a small one is made that changes nothing: an entry is put again as it is.
+** A change of LMDB's copies the page. The old one is free for transactions two commits later, so that one whose commit
+** did not reach the disk whole still finds its own. A store written in large transactions at random keys thus keeps
+** twice a transaction's pages free. With a million rows, two indexes and 10,000 rows a transaction that is two fifths
+** of the file. So behind a commit that freed many, a small one is made that changes nothing: an entry is put again as
+** it is.
 **
 ** Only where nothing is flushed: elsewhere it would cost a flush.
 **

@@ -1,6 +1,7 @@
 /*
-** layout.h - LMDB's cursors as they lie in memory, and pages that a transaction has changed already, for the files that
-** store to such pages: write/balance.c, write/append.c, write/leaf_edit.c; write/leaf_search.c moves such a cursor.
+** layout.h - LMDB's cursors as they lie in memory, and pages that a transaction has changed already. It is for the
+** files that store to such pages (write/balance.c, write/append.c, write/leaf_edit.c), or move such a cursor
+** (write/leaf_search.c).
 **
 ** Invariant: a page is stored to only if it is marked as the transaction's own (is_own). LMDB 0.9 only
 ** (forms.c).

@@ -2,11 +2,11 @@
 ** layout_check.c - is the liblmdb of this process one whose structs are as write/layout.h has them?
 **
 ** A version number says little: a distribution may have patched its 0.9. So before the first store of a process is
-** opened, changes are made in a scratch environment in memory, and what LMDB's calls say is held against what stands
-** where its structs are expected. Then the layer's own edits are made there, and read back by LMDB.
+** opened, changes are made in a scratch environment in memory. What LMDB's calls say is compared with what stands where
+** its structs are expected. Then the layer's own edits are made there, and read back by LMDB.
 **
-** Invariant: nothing is stored to LMDB's structs before all that is read of them was right; and what may be no address
-** is never followed but by a system call, which says so.
+** Invariants: nothing is stored to LMDB's structs before all that is read of them was right. What may be no address is
+** followed by a system call alone, which says so.
 */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -2,9 +2,9 @@
 ** leaf_edit.c - entries of a leaf that is the transaction's own already: a value overwritten, an entry put between
 ** others or taken out, without a call of LMDB's.
 **
-** LMDB takes 400 to 900 instructions for each, most of them to find out that every page above is the transaction's own
-** already and to mend other cursors, which this engine opens anew in any case (plain/cursors.c). What is left is to
-** move bytes in one page.
+** LMDB takes 400 to 900 instructions for each. Most of them find out that every page above is the transaction's own
+** already, and mend other cursors, which this engine opens anew in any case (plain/cursors.c). What is left is to move
+** bytes in one page.
 **
 ** Invariants
 **  1. The page is what LMDB would make of it, but for the order in which entries lie: no gaps, offsets in the order of

@@ -1,5 +1,5 @@
 /*
-** page_check.h - pages held against their form before LMDB is given them to change: write/page_check.c looks at one
+** page_check.h - pages held against their form before LMDB is given them to change. write/page_check.c looks at one
 ** page, write/way_check.c at those that a change comes to. Of a write transaction that was begun with
 ** ROOTSTOCK_BEGIN_CHECKED.
 **

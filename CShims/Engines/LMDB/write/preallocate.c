@@ -1,23 +1,23 @@
 /*
 ** preallocate.c - disk space under a write map, reserved before LMDB may touch it.
 **
-** With MDB_WRITEMAP a page of the file is written by storing to the map: no page is allocated in memory, none is
+** With MDB_WRITEMAP a page of the file is written by storing to the map. No page is allocated in memory, none is
 ** written by a system call, and a small commit costs half. LMDB's own way with it has two faults, which this file
 ** mends. It stretches the file to the map's size, as a hole; and a page stored to when the disk is full ends the
-** process (SIGBUS). So here the file is cut back at once to what is in use, and grows by posix_fallocate, ahead of
-** every operation that may take a page: a full disk is met there, as an error.
+** process (SIGBUS). So here the file is cut back at once to what is in use. It grows by posix_fallocate, ahead of every
+** operation that may take a page: a full disk is met there, as an error.
 **
 ** What is reserved lies behind the last page, though most changes find their pages among those that are free in the
-** file. So on a full disk a write map would refuse what makes room: there the store is opened without it, or anew
-** without it by the next write transaction, until this process closes it (class off; else what is synced, and when,
-** hangs on the map).
+** file. So on a full disk a write map would refuse what makes room. There the store is opened without it, or anew
+** without it by the next write transaction, until this process closes it. (Class off; else what is synced, and when,
+** hangs on the map.)
 **
 ** One process at a time writes through the map: the holder of a lock of ours at the data file's far end. Others write
 ** by system calls, which the page cache makes one with the map. What is reserved and not used is given back at close.
 **
-** The first page that was never written, met through the map, has the system read ahead: it fills all that is reserved
-** with zeros, some megabytes, which a batch will use and a small transaction pays for. So the first pages that come
-** next are written as zeros (make_ready).
+** The first page that was never written, met through the map, has the system read ahead. It fills all that is reserved
+** with zeros, some megabytes: a batch will use them, and a small transaction pays for them. So the first pages that
+** come next are written as zeros (make_ready).
 **
 ** Invariants
 **  1. Every page that the live write transaction may store to lies in [0, reserved), and that range is allocated on

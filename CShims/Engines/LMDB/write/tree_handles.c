@@ -7,7 +7,7 @@
 ** it. LMDB's commit of the transaction publishes them.
 **
 ** Invariant: a handle is made only behind one that LMDB or this file made in the same transaction, and which reads as
-** it was made; of a tree without flags, whose record LMDB takes for a tree's, too.
+** it was made. Its tree has no flags, and LMDB takes its record for a tree's, too.
 */
 #include <stdlib.h>
 #include <string.h>

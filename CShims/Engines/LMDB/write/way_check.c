@@ -1,11 +1,11 @@
 /*
 ** way_check.c - the pages that a change comes to, each looked at before LMDB is called (write/page_check.h).
 **
-** A put comes to the pages from the root to its leaf; a split makes new ones of them. A removal that leaves a leaf or a
-** branch page too empty takes entries from a neighbour under the same branch page or merges with it, and looks for the
-** lowest key below either. Appends go to the last leaf. A cursor steps to the leaf beside. Besides, every commit
-** changes the tree of trees and the list of free pages, and takes pages that the list names: these two are gone through
-** whole, once for what one environment makes of a file.
+** A put comes to the pages from the root to its leaf; a split makes new ones of them. A removal may leave a leaf or a
+** branch page too empty. It then takes entries from a neighbour under the same branch page or merges with it, and looks
+** for the lowest key below either. Appends go to the last leaf. A cursor steps to the leaf beside. Besides, every
+** commit changes the tree of trees and the list of free pages, and takes pages that the list names. These two are
+** walked whole, once for what one environment makes of a file.
 **
 ** Invariant: what is left out here is the other trees' pages. One that stands in two trees, or in a tree and in the
 ** list of free pages, is found in part only; read/verify.c looks for those.

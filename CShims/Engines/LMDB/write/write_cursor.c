@@ -112,8 +112,8 @@ static inline void stand_on(lmdb_kept *kept, const MDB_val *key) {
     memcpy(kept->key, key->mv_data, kept->key_size);
 }
 
-/* Whether the key is a number of eight bytes, and the next one after that of the entry on which the cursor stands, or
-** stood when it removed it: the next rowid, which statements that go through a table ask for. No other key can lie
+/* Whether the key is a number of eight bytes, and the next one after that of the entry on which the cursor stands,
+** or stood when it removed it. Statements that go through a table ask for it: the next rowid. No other key can lie
 ** between the two. */
 static inline int is_successor(const lmdb_kept *kept, const MDB_val *key) {
     uint64_t last, wanted;

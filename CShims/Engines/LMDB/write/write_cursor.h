@@ -1,7 +1,7 @@
 /*
-** write_cursor.h - a write transaction's cursors that stay, one a tree, and what is stored by them:
-** write/write_cursor.c, write/append.c, write/leaf_search.c, write/leaf_edit.c, write/balance.c. A part of
-** write/write_layer.h, which includes it; what it asks of callers stands in these files.
+** write_cursor.h - a write transaction's cursors that stay, one a tree, and what is stored by them
+** (write/write_cursor.c, write/append.c, write/leaf_search.c, write/leaf_edit.c, write/balance.c). A part of
+** write/write_layer.h, which includes it. These files say what it asks of callers.
 */
 #ifndef ROOTSTOCK_ENGINE_LMDB_KEPT_H
 #define ROOTSTOCK_ENGINE_LMDB_KEPT_H

@@ -2,8 +2,8 @@
 ** write_scan.c - moves of a write transaction's cursor.
 **
 ** Where a write transaction stores to the map (write/preallocate.c), every page of its trees lies there, changed or
-** not: a cursor goes through them by a path of its own, as one of a read transaction does (read/pages.c). Elsewhere
-** the changed pages are LMDB's, and so are the moves.
+** not. A cursor goes through them by a path of its own, as one of a read transaction does (read/pages.c). Elsewhere the
+** changed pages are LMDB's, and so are the moves.
 **
 ** Invariant: a path counts until its tree is changed (disturbed). Then the place is sought anew from the tree's root of
 ** that time, by the key that the cursor remembers.
