@@ -33,8 +33,25 @@ package final class StandardOutput {
         if descriptor < 0 { throw SystemFailure("cannot write \(path)") }
     }
 
+    /// Starts a command that reads what is written; it has ended when the object is released.
+    package init(command: String) throws {
+        guard let stream = popen(command, "w") else { throw SystemFailure("cannot start \(command)") }
+        self.stream = stream
+        descriptor = fileno(stream)
+        // It may end before it has read all: that is an error to tell, and no end of ours.
+        handlerBefore = signal(SIGPIPE, SIG_IGN)
+    }
+
+    private var stream: UnsafeMutablePointer<FILE>?
+    private var handlerBefore: (@convention(c) (Int32) -> Void)?
+
     deinit {
-        if descriptor != STDOUT_FILENO { _ = posixClose(descriptor) }
+        if let stream {
+            pclose(stream)
+            signal(SIGPIPE, handlerBefore)
+        } else if descriptor != STDOUT_FILENO {
+            _ = posixClose(descriptor)
+        }
     }
 
     package func close() throws {
@@ -75,17 +92,57 @@ private func posixWrite(_ descriptor: Int32, _ bytes: Slice<UnsafeRawBufferPoint
 
 private func posixClose(_ descriptor: Int32) -> Int32 { close(descriptor) }
 
-/// Standard input.
-package enum StandardInput {
-    package static func readAll() throws -> String {
-        var bytes: [UInt8] = []
-        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 1)
-        defer { piece.deallocate() }
-        while true {
-            let count = read(STDIN_FILENO, piece.baseAddress!, piece.count)
-            if count < 0 && errno != EINTR { throw SystemFailure("cannot read standard input") }
-            if count == 0 { return String(decoding: bytes, as: UTF8.self) }
-            bytes.append(contentsOf: piece.prefix(max(0, count)))
+/// Standard input, a file, or what a command prints, read in large pieces.
+package final class CommandInput {
+    private let descriptor: Int32
+    private var stream: UnsafeMutablePointer<FILE>?
+    private let name: String
+
+    package init() { (descriptor, name) = (STDIN_FILENO, "standard input") }
+
+    /// - Parameter path: a file, or `|COMMAND`.
+    package init(path: String) throws {
+        name = path
+        if path.hasPrefix("|") {
+            stream = popen(String(path.dropFirst()), "r")
+            guard let stream else { throw SystemFailure("cannot start \(path.dropFirst())") }
+            descriptor = fileno(stream)
+        } else {
+            descriptor = open(path, O_RDONLY | O_CLOEXEC)
+            if descriptor < 0 { throw SystemFailure("cannot read \(path)") }
         }
     }
+
+    deinit {
+        if let stream {
+            pclose(stream)
+        } else if descriptor != STDIN_FILENO {
+            _ = posixClose(descriptor)
+        }
+    }
+
+    /// The next bytes; none at the end. Of a command that failed the end is an error.
+    package func read() throws -> [UInt8] {
+        while true {
+            let piece = try [UInt8](unsafeUninitializedCapacity: 1 << 18) { buffer, count in
+                let got = posixRead(descriptor, buffer)
+                if got < 0 && errno != EINTR { throw SystemFailure("cannot read \(name)") }
+                count = max(0, got)
+                isInterrupted = got < 0
+            }
+            if isInterrupted { continue }
+            if piece.isEmpty, let ended = stream {
+                stream = nil
+                let status = pclose(ended)
+                if status != 0 { throw CommandFailure("\(name.dropFirst()): ended with status \(status >> 8)") }
+            }
+            return piece
+        }
+    }
+
+    private var isInterrupted = false
+}
+
+private func posixRead(_ descriptor: Int32, _ buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
+    read(descriptor, buffer.baseAddress, buffer.count)
 }

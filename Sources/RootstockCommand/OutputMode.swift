@@ -4,7 +4,7 @@ import Rootstock
 
 /// How rows are printed: the sqlite3 shell's modes of these names.
 enum OutputMode: String, EnumerableFlag {
-    case list, column, table, box, markdown, line, quote, tabs, insert, json, csv
+    case list, column, table, box, markdown, line, quote, tabs, ascii, insert, json, csv
 
     static func help(for value: OutputMode) -> ArgumentHelp? {
         switch value {
@@ -16,6 +16,7 @@ enum OutputMode: String, EnumerableFlag {
         case .line: "A line for each value, with its column's name."
         case .quote: "Values as SQL writes them, separated by commas."
         case .tabs: "Columns separated by tabs."
+        case .ascii: "Columns and rows ended by the characters 31 and 30."
         case .insert: "An INSERT for each row."
         case .json: "An array of objects for each statement that returns rows."
         case .csv: "Comma-separated values, as RFC 4180 has them."
@@ -24,19 +25,35 @@ enum OutputMode: String, EnumerableFlag {
 
     func printer(_ format: RowFormat = RowFormat()) -> any ResultPrinter {
         switch self {
-        case .list: ListPrinter(format: format)
+        case .list, .tabs, .ascii:
+            ListPrinter(format: format, separator: format.separator ?? separator, end: format.rowEnd ?? rowEnd)
         case .column: TablePrinter(style: .column, format: format)
         case .table: TablePrinter(style: .ascii, format: format)
         case .box: TablePrinter(style: .box, format: format)
         case .markdown: TablePrinter(style: .markdown, format: format)
         case .line: LinePrinter(format: format)
         case .quote: QuotePrinter(format: format)
-        case .tabs: ListPrinter(format: format, separator: "\t")
         case .insert: InsertPrinter(format: format)
         case .json: JSONPrinter()
         case .csv: CSVPrinter(format: format)
         }
     }
+
+    /// What stands between columns where `.separator` says nothing.
+    var separator: String {
+        switch self {
+        case .tabs: "\t"
+        case .ascii: "\u{1f}"
+        case .csv, .quote: ","
+        default: "|"
+        }
+    }
+
+    /// What ends a row where `.separator` says nothing.
+    var rowEnd: String { self == .ascii ? "\u{1e}" : "\n" }
+
+    /// Whether rows are drawn as a table, whose long lines are broken.
+    var isTable: Bool { [.column, .table, .box, .markdown].contains(self) }
 }
 
 /// What the modes leave open.
@@ -47,10 +64,15 @@ struct RowFormat {
     var table = "table"
     /// What stands for NULL, but in the modes insert, quote and json.
     var null = ""
-    /// Between the columns of the mode list.
-    var separator = "|"
-    /// Behind a row of the mode csv.
-    var csvEnd = "\n"
+    /// Between columns, and behind a row; `nil`: what the mode has.
+    var separator: String?
+    var rowEnd: String?
+    /// After how many characters tables break a line, 0 for never; of each column, where it has a width of its own.
+    var wrap = 0
+    var widths: [Int] = []
+    /// Whether tables break lines between words where they can, and whether they write values as SQL does.
+    var breaksAtWords = false
+    var quotes = false
 }
 
 /// Runs one statement and prints its rows.
@@ -71,12 +93,13 @@ extension Statement {
 /// `a|b|c`
 struct ListPrinter: ResultPrinter {
     let format: RowFormat
-    var separator: String?
+    var separator: String
+    var end: String
 
     func print(_ statement: Statement, to output: StandardOutput) throws {
-        try printLines(
-            of: statement, to: output, header: format.header, separator: separator ?? format.separator, end: "\n"
-        ) { statement.shellText(at: $0, null: format.null) }
+        try printLines(of: statement, to: output, header: format.header, separator: separator, end: end) {
+            statement.shellText(at: $0, null: format.null)
+        }
     }
 }
 
@@ -86,8 +109,8 @@ struct QuotePrinter: ResultPrinter {
 
     func print(_ statement: Statement, to output: StandardOutput) throws {
         try printLines(
-            of: statement, to: output, header: format.header, separator: ",", end: "\n",
-            name: { "'" + $0.replacing("'", with: "''") + "'" },
+            of: statement, to: output, header: format.header, separator: format.separator ?? ",",
+            end: format.rowEnd ?? "\n", name: { "'" + $0.replacing("'", with: "''") + "'" },
             value: { SQLLiteral.value(of: statement, at: $0, escapesLines: false) })
     }
 }
@@ -99,22 +122,24 @@ struct CSVPrinter: ResultPrinter {
     var printsEmpty = false
 
     func print(_ statement: Statement, to output: StandardOutput) throws {
+        let separator = format.separator ?? ","
+        let mark = Array(separator.utf8)
         try printLines(
-            of: statement, to: output, header: format.header, printsEmpty: printsEmpty, separator: ",",
-            end: format.csvEnd, name: { String(decoding: Self.field(Array($0.utf8)), as: UTF8.self) },
+            of: statement, to: output, header: format.header, printsEmpty: printsEmpty, separator: separator,
+            end: format.rowEnd ?? "\n", name: { String(decoding: Self.field(Array($0.utf8), mark), as: UTF8.self) },
             value: { index in
-                statement.isNull(at: index) ? Array(format.null.utf8) : Self.field(statement.shellText(at: index))
+                statement.isNull(at: index) ? Array(format.null.utf8) : Self.field(statement.shellText(at: index), mark)
             })
     }
 
     /// NULL is nothing at all and the empty text is `""`, so that the two can be told apart.
-    private static func field(_ text: [UInt8]) -> [UInt8] {
+    private static func field(_ text: [UInt8], _ separator: [UInt8]) -> [UInt8] {
         let quote = UInt8(ascii: "\"")
         let isPlain =
             !text.isEmpty
             && text.allSatisfy { byte in
-                byte > 0x20 && byte < 0x7f && byte != quote && byte != UInt8(ascii: "'") && byte != UInt8(ascii: ",")
-            }
+                byte > 0x20 && byte < 0x7f && byte != quote && byte != UInt8(ascii: "'")
+            } && (separator.isEmpty || text.firstRange(of: separator) == nil)
         if isPlain { return text }
         return [quote] + text.flatMap { $0 == quote ? [quote, quote] : [$0] } + [quote]
     }

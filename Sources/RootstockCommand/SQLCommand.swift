@@ -64,36 +64,24 @@ struct SQLCommand: ParsableCommand {
                 shell = opened
                 return opened
             }
-            if statements.isEmpty && isatty(STDIN_FILENO) != 0 { return try open().prompt() }
-            if statements.isEmpty {
-                let text = try StandardInput.readAll()
-                try checkExists([Self.withoutCommands(text)], engine)
-                try open().run(script: text)
-                return
+            if statements.isEmpty && isatty(STDIN_FILENO) != 0 {
+                try open().prompt()
+            } else {
+                let texts = statements.isEmpty ? [ScriptLines()] : statements.map { ScriptLines(text: $0) }
+                try checkExists(texts, engine)
+                let opened = try open()
+                for text in texts where try !opened.run(text) { break }
             }
-            try checkExists(statements.map(Self.withoutCommands), engine)
-            let opened = try open()
-            for text in statements where try !opened.run(script: text) { break }
         } catch {
             // What was printed belongs before the error; if it cannot be, the first error is still the one to tell.
             try? shell?.output.flush()
             throw CommandFailure(error)
         }
-    }
-
-    /// The statements of a script alone.
-    private static func withoutCommands(_ script: String) -> String {
-        var pieces = Pieces()
-        var text = ""
-        for line in Pieces.lines(of: script) {
-            if case .statements(let sql, _) = pieces.add(line, line: 1) { text += sql }
-        }
-        if case .statements(let sql, _) = pieces.rest() { text += sql }
-        return text
+        if let status = shell?.exitStatus, status != 0 { throw ExitCode(status) }
     }
 
     /// Refuses to make a store for statements that only read: its name is mistyped, most likely.
-    private func checkExists(_ texts: [String], _ engine: Engine) throws {
+    private func checkExists(_ texts: [ScriptLines], _ engine: Engine) throws {
         guard !create, !readOnly, engine != .memory, !path.isEmpty, path != ":memory:",
             !FileManager.default.fileExists(atPath: path), Engine.recognized(at: path) == nil,
             engine.isKnown
@@ -102,35 +90,43 @@ struct SQLCommand: ParsableCommand {
         let empty = try Connection(path: ":memory:", engine: engine.isNative ? .sqlite : .memory)
         let missing = "\(path) does not exist; a statement that writes makes it, and so does --create"
         for text in texts {
-            var position = 0
             var writes = false
-            do {
-                try empty.forEachStatement(in: text, position: &position) { statement in
-                    guard !statement.isReadOnly else { return }
-                    writes = true
-                    throw CommandFailure(missing)
+            try text.lookingAhead { lines in
+                var pieces = Pieces()
+                while !writes {
+                    let line = try lines.next()
+                    let piece = line.map { pieces.add($0, line: lines.number) } ?? pieces.rest()
+                    if case .statements(let sql, let first) = piece {
+                        do {
+                            writes = try Self.writes(sql, on: empty)
+                        } catch let failure as StatementFailure {
+                            let told = lines.failure(failure.error, in: sql, at: failure.position, firstLine: first)
+                            throw CommandFailure("\(told) (\(missing))")
+                        }
+                    }
+                    if line == nil { break }
                 }
-            } catch {
-                if writes { return }
-                let failure = Self.failure(error, in: text, at: position)
-                throw CommandFailure("\(failure) (\(missing))")
             }
+            if writes { return }
         }
         throw CommandFailure(missing)
     }
 
-    /// The error with the line of a longer script at which the statement begins.
-    static func failure(_ error: any Error, in script: String, at position: Int) -> CommandFailure {
-        if let told = error as? CommandFailure { return told }
-        guard error is DatabaseError, !script.isEmpty else { return CommandFailure(error) }
-        let text = Array(script.utf8)
-        let start =
-            position
-            + text[position...].withUnsafeBytes { SQLTokens.beginning(of: $0.bindMemory(to: CChar.self)) }
-        let message = CommandFailure(error).description
-        let newline = UInt8(ascii: "\n")
-        let line = text[..<start].count { $0 == newline } + 1
-        let isLong = text.dropLast(text.last == newline ? 1 : 0).contains(newline)
-        return CommandFailure(isLong ? "line \(line): \(message)" : message)
+    private struct StatementFailure: Error {
+        var error: any Error
+        var position: Int
+    }
+
+    private static func writes(_ sql: String, on connection: Connection) throws -> Bool {
+        struct Found: Error {}
+        var position = 0
+        do {
+            try connection.forEachStatement(in: sql, position: &position) { if !$0.isReadOnly { throw Found() } }
+            return false
+        } catch is Found {
+            return true
+        } catch {
+            throw StatementFailure(error: error, position: position)
+        }
     }
 }

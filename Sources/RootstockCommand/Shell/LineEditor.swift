@@ -28,6 +28,10 @@ final class LineEditor {
         readLineFunction = symbol("readline", as: ReadLine.self)
         addHistory = symbol("add_history", as: TakesText.self)
         writeHistory = symbol("write_history", as: TakesText.self)
+        // libedit takes the characters that the locale has, and drops the bytes of others.
+        if setlocale(LC_CTYPE, "") == nil || String(cString: nl_langinfo(Int32(CODESET))) != "UTF-8" {
+            setlocale(LC_CTYPE, "C.UTF-8")
+        }
         historyPath = FileManager.default.homeDirectoryForCurrentUser.appendingPathComponent(".rootstock_history").path
         _ = symbol("read_history", as: TakesText.self)?(historyPath)
         if let library, let variable = dlsym(library, "rl_completion_entry_function") {

@@ -11,15 +11,26 @@ final class Shell {
         var format: RowFormat
         var timer = false
         var explainsPlans = false
+        var showsChanges = false
+        var echoes = false
+        /// Whether a script ends at its first error.
+        var bails = true
+        /// Whether `.headers` was given: mode column does not change it then.
+        var isHeaderSet = false
+        /// Values of `.parameter`, by the parameter's name with its prefix.
+        var parameters: [String: Value] = [:]
     }
 
     private(set) var path: String
     private(set) var connection: Connection
     let options: StoreOptions
     private(set) var output = StandardOutput()
+    private(set) var outputName = "stdout"
     /// Whether the output goes back to where it was behind the next statement or command.
     private var isRedirectedOnce = false
     var settings: Settings
+    /// What the command ends with: `.exit` says, or a script that went on after an error.
+    var exitStatus: Int32 = 0
 
     // Unchecked: the prompt's thread sets them, and the handler runs there or finds one word.
 
@@ -42,10 +53,17 @@ final class Shell {
         (self.path, connection) = (path, other)
     }
 
-    /// Sends what is printed to a file, made anew; `nil`: to standard output.
+    /// Sends what is printed to a file, made anew, or to `|COMMAND`; `nil`: to standard output.
     func redirect(to file: String?, once: Bool = false) throws {
         try output.flush()
-        output = try file.map { try StandardOutput(rewriting: $0) } ?? StandardOutput()
+        output = StandardOutput()
+        outputName = "stdout"
+        if let file {
+            output =
+                try file.hasPrefix("|")
+                ? StandardOutput(command: String(file.dropFirst())) : StandardOutput(rewriting: file)
+            outputName = file
+        }
         isRedirectedOnce = once
     }
 
@@ -55,43 +73,53 @@ final class Shell {
 
     // MARK: Scripts
 
-    /// Runs a script to its end; the first error ends it. False: it said `.quit`.
-    @discardableResult func run(script: String) throws -> Bool {
+    /// Runs a script to its end; the first error ends it unless `.bail off` was said. False: it said `.quit` or `.exit`.
+    @discardableResult func run(_ lines: ScriptLines) throws -> Bool {
         var pieces = Pieces()
-        var line = 0
-        for text in Pieces.lines(of: script) {
-            line += 1
-            switch pieces.add(text, line: line) {
-            case .nothing: continue
-            case .command(let words):
-                do {
-                    guard try perform(interruptible: words) else {
-                        try output.flush()
-                        return false
-                    }
-                } catch {
-                    let isLong = script.dropLast(script.last == "\n" ? 1 : 0).contains("\n")
-                    throw CommandFailure(isLong ? "line \(line): \(CommandFailure(error))" : "\(CommandFailure(error))")
+        while true {
+            // A writer that waits for an answer gets it.
+            if lines.isWaiting { try output.flush() }
+            guard let text = try lines.next() else { break }
+            let number = lines.number
+            do {
+                switch pieces.add(text, line: number) {
+                case .nothing: continue
+                case .command(let words):
+                    if settings.echoes { try output.write((text + "\n").utf8) }
+                    do {
+                        guard try perform(interruptible: words) else {
+                            try output.flush()
+                            return false
+                        }
+                    } catch { throw lines.named(CommandFailure(error), line: number) }
+                case .statements(let sql, let first): try run(sql, of: lines, firstLine: first)
                 }
-            case .statements(let sql, let first): try run(sql, in: script, firstLine: first)
+            } catch  where !settings.bails {
+                try tellAndGoOn(after: error)
             }
         }
-        if case .statements(let sql, let first) = pieces.rest() { try run(sql, in: script, firstLine: first) }
+        do {
+            if case .statements(let sql, let first) = pieces.rest() { try run(sql, of: lines, firstLine: first) }
+        } catch  where !settings.bails {
+            try tellAndGoOn(after: error)
+        }
         try output.flush()
         return true
     }
 
-    private func run(_ sql: String, in script: String, firstLine: Int) throws {
+    private func tellAndGoOn(after error: any Error) throws {
+        try output.flush()
+        FileHandle.standardError.write(Data("Error: \(CommandFailure(error))\n".utf8))
+        exitStatus = 1
+    }
+
+    private func run(_ sql: String, of lines: ScriptLines, firstLine: Int) throws {
         var position = 0
         do {
             try run(sql, position: &position)
-        } catch {
-            if error is CommandFailure { throw error }
-            // As of the script: the statement may stand far down in it.
-            let before = Pieces.lines(of: script).prefix(firstLine - 1)
-            let offset = before.reduce(0) { $0 + $1.utf8.count + 1 }
+        } catch let error as DatabaseError {
             throw CommandFailure(
-                "\(SQLCommand.failure(error, in: script, at: offset + position))\(place(of: error))")
+                "\(lines.failure(error, in: sql, at: position, firstLine: firstLine))\(place(of: error))")
         }
     }
 
@@ -102,6 +130,10 @@ final class Shell {
         defer { try? endRedirection() }
         try connection.forEachStatement(in: sql, position: &position) { statement in
             try Self.checkInterruption()
+            if settings.echoes {
+                try output.write((statement.sql.trimmingCharacters(in: .whitespacesAndNewlines) + "\n").utf8)
+            }
+            try bindParameters(of: statement)
             if settings.explainsPlans { try printPlan(of: statement.sql) }
             let started = Date()
             let before = Self.processorTime()
@@ -113,6 +145,10 @@ final class Shell {
                 var printer = settings.mode.printer(settings.format)
                 try printer.print(statement, to: output)
             }
+            if settings.showsChanges {
+                let (changes, total) = (connection.changes, connection.totalChanges)
+                try output.write("changes: \(changes)   total_changes: \(total)\n".utf8)
+            }
             if settings.timer {
                 let after = Self.processorTime()
                 let line = String(
@@ -120,6 +156,14 @@ final class Shell {
                     after.user - before.user, after.system - before.system)
                 try output.write(line.utf8)
             }
+        }
+    }
+
+    private func bindParameters(of statement: Statement) throws {
+        guard !settings.parameters.isEmpty, statement.parameterCount > 0 else { return }
+        for index in 1...statement.parameterCount {
+            guard let name = statement.parameterName(at: index), let value = settings.parameters[name] else { continue }
+            try statement.bind(value, at: index)
         }
     }
 
@@ -265,61 +309,4 @@ final class Shell {
 
 extension timeval {
     fileprivate var seconds: Double { Double(tv_sec) + Double(tv_usec) / 1e6 }
-}
-
-/// Lines put together to statements: a line that begins with a dot between them is a command.
-struct Pieces {
-    enum Piece {
-        case nothing
-        case command([String])
-        case statements(String, firstLine: Int)
-    }
-
-    private var text = ""
-    private var firstLine = 1
-
-    var isEmpty: Bool { text.allSatisfy(\.isWhitespace) }
-
-    mutating func add(_ line: String, line number: Int) -> Piece {
-        if isEmpty {
-            if line.hasPrefix(".") { return .command(Self.words(of: line)) }
-            firstLine = number
-            text = ""
-        }
-        text += line + "\n"
-        guard line.contains(";"), sqlite3_complete(text) != 0 else { return .nothing }
-        return rest()
-    }
-
-    /// What there is, whole or not.
-    mutating func rest() -> Piece {
-        defer { text = "" }
-        return isEmpty ? .nothing : .statements(text, firstLine: firstLine)
-    }
-
-    /// Its lines, by the byte: of a carriage return and a newline Swift makes one character.
-    static func lines(of script: String) -> [String] {
-        script.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { String(Substring($0)) }
-    }
-
-    /// Words between blanks; quotes keep blanks together.
-    static func words(of line: String) -> [String] {
-        var words: [String] = []
-        var word: String?
-        var quote: Character?
-        for character in line {
-            if let open = quote {
-                if character == open { quote = nil } else { word?.append(character) }
-            } else if character == "'" || character == "\"" {
-                quote = character
-                word = word ?? ""
-            } else if character.isWhitespace {
-                if let done = word { words.append(done) }
-                word = nil
-            } else {
-                word = (word ?? "") + String(character)
-            }
-        }
-        return words + (word.map { [$0] } ?? [])
-    }
 }

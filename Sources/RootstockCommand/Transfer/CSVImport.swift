@@ -6,8 +6,11 @@ import Rootstock
 /// Rows from a CSV file, in one transaction: all of them or none.
 struct CSVImport {
     let connection: Connection
+    let form: CSVReader.Form
 
-    init(_ connection: Connection) { self.connection = connection }
+    init(_ connection: Connection, form: CSVReader.Form = CSVReader.Form()) {
+        (self.connection, self.form) = (connection, form)
+    }
 
     /// Reads the rows into a table; a new one is made with the names of the file's first record, all columns TEXT.
     ///
@@ -18,7 +21,7 @@ struct CSVImport {
         _ file: String, into table: String, skip: Int = 0, beforeRow: () throws -> Void = {},
         progress: (String) -> Void = { _ in }
     ) throws -> Int {
-        var reader = try CSVReader(path: file)
+        var reader = try CSVReader(path: file, form: form)
         let nothing = "nothing was imported"
         func next() throws -> CSVReader.Record? {
             do { return try reader.next() } catch { throw CommandFailure("\(file): \(error); \(nothing)") }

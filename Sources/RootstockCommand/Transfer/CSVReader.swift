@@ -10,26 +10,37 @@ struct CSVReader {
         var line: Int
     }
 
-    private let file: FileHandle
+    /// What ends fields and records.
+    struct Form {
+        var separator = UInt8(ascii: ",")
+        var end = UInt8(ascii: "\n")
+        /// Whether a field in double quotes may hold separators and ends.
+        var hasQuotes = true
+
+        /// Fields and records ended by the characters that ASCII has for them.
+        static let ascii = Form(separator: 0x1f, end: 0x1e, hasQuotes: false)
+    }
+
+    private let form: Form
+    private let file: CommandInput
+    private var isAtEnd = false
     private var piece: [UInt8] = []
     private var position = 0
     private var line = 0
-    private static let pieceSize = 1 << 20
 
-    init(path: String) throws {
-        var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue,
-            let file = FileHandle(forReadingAtPath: path)
-        else { throw CommandFailure("cannot read \(path)") }
-        self.file = file
+    /// - Parameter path: a file, or `|COMMAND`.
+    init(path: String, form: Form = Form()) throws {
+        self.form = form
+        file = try CommandInput(path: path)
         // Spreadsheets mark UTF-8 by three bytes, which belong to no field.
         if try peek() == 0xef, piece.starts(with: [0xef, 0xbb, 0xbf]) { position = 3 }
     }
 
     private mutating func peek() throws -> UInt8? {
-        if position == piece.count {
-            piece = try file.read(upToCount: Self.pieceSize).map { Array($0) } ?? []
+        if position == piece.count, !isAtEnd {
+            piece = try file.read()
             position = 0
+            isAtEnd = piece.isEmpty
         }
         return position < piece.count ? piece[position] : nil
     }
@@ -41,6 +52,12 @@ struct CSVReader {
         var record = Record(fields: [], line: line)
         var field: [UInt8] = []
         var isQuoted = false
+        var wasQuoted = false
+        func endField() throws {
+            record.fields.append(try text(field, of: record))
+            field.removeAll(keepingCapacity: true)
+            wasQuoted = false
+        }
         while let byte = try peek() {
             position += 1
             if isQuoted {
@@ -51,23 +68,24 @@ struct CSVReader {
                     field.append(byte)
                     position += 1
                 } else {
-                    isQuoted = false
+                    (isQuoted, wasQuoted) = (false, true)
                 }
-            } else if byte == UInt8(ascii: "\""), field.isEmpty {
-                isQuoted = true
-            } else if byte == UInt8(ascii: ",") {
-                record.fields.append(try text(field, of: record))
-                field.removeAll(keepingCapacity: true)
-            } else if byte == UInt8(ascii: "\n") {
+            } else if byte == form.separator {
+                try endField()
+            } else if byte == form.end {
                 break
-            } else if byte == UInt8(ascii: "\r"), try peek().map({ $0 == UInt8(ascii: "\n") }) ?? true {
+            } else if byte == UInt8(ascii: "\r"), form.hasQuotes, try peek().map({ $0 == form.end }) ?? true {
                 continue
+            } else if wasQuoted {
+                throw CommandFailure("line \(line): field \(record.fields.count + 1) goes on behind its closing quote")
+            } else if byte == UInt8(ascii: "\""), form.hasQuotes, field.isEmpty {
+                isQuoted = true
             } else {
                 field.append(byte)
             }
         }
         guard !isQuoted else { throw CommandFailure("line \(record.line): a quoted field has no end") }
-        record.fields.append(try text(field, of: record))
+        try endField()
         return record
     }
 

@@ -42,7 +42,7 @@ struct Import: ParsableCommand {
     @Option(help: "Lines at the start of a CSV file that are no rows.")
     var skip = 0
 
-    @Argument(help: "A SQLite database, a store, or a CSV file.", completion: .file())
+    @Argument(help: "A SQLite database, a store, a CSV file, or |COMMAND that prints one.", completion: .file())
     var source: String
 
     @Argument(help: "The store: a new one, or for a CSV file one that may exist.", completion: .file())
@@ -69,8 +69,8 @@ struct Import: ParsableCommand {
         let progress = Progress()
         defer { progress.clear() }
         do {
-            // Only then is a store made.
-            _ = try CSVReader(path: source)
+            // Only then is a store made. A command runs once.
+            if !source.hasPrefix("|") { _ = try CSVReader(path: source) }
             let engine = try engineOption.engine(for: store)
             func read(into path: String) throws -> Int {
                 let connection = try Connection(path: path, engine: engine, options: options)

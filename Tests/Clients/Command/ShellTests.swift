@@ -128,11 +128,27 @@ import Testing
             ".tab\n.head on\nSELECT 1 AS x;\n",
             ".mode json\nSELECT id, a, \"a b\" FROM values_of;\n", ".mode\n",
             ".nullvalue none\nSELECT * FROM book;\n.mode box\nSELECT * FROM book;\n",
-            ".separator ;\nSELECT 1, 2;\n", ".once \(path("once"))\nSELECT 1;\nSELECT 2;\n",
+            ".separator ;\nSELECT 1, 2;\n", ".separator ;\n.mode list\nSELECT 1, 2;\n",
+            ".mode csv\n.separator ;\nSELECT 'a;b', 'a,b';\n",
+            ".separator \"\\t\" \"\\n\\n\"\nSELECT 1, 2;\nSELECT 3;\n",
+            ".mode quote\n.separator ;\nSELECT 'a', 2;\n", ".mode ascii\nSELECT 'a', 2;\n",
+            "-- of a comment\n.print one\n/* of\n.print two */ -- and\n.print three\n# four\nSELECT 5;\n",
+            ".headers off\n.mode column\nSELECT 1 AS x;\n", ".print \"a\\tb\\101\" 'c\\t'\n",
+            ".parameter set :x 2+3\n.parameter set @yy 'a b'\n.parameter list\nSELECT :x, @yy, ?;\n.parameter unset :x\nSELECT :x;\n",
+            ".echo on\nSELECT 1;\n", ".changes on\nSELECT 1;\n", ".shell echo hi\nSELECT 1;\n", ".cd /\n.system pwd\n",
+            ".read \"|echo 'SELECT 7;'\"\nSELECT 8;\n", ".once '|tr 8 9'\nSELECT 8;\nSELECT 8;\n",
+            ".width 3 -6\n.mode column\nSELECT 'abcdefg' AS a, 12 AS bb, 'x' AS c;\n.mode box\nSELECT 'abcdefg' AS abcd, 12, 'x';\n",
+            ".once \(path("once"))\nSELECT 1;\nSELECT 2;\n",
             ".output \(path("output"))\nSELECT 1;\n.output\nSELECT 2;\n", ".print some words\n",
             "EXPLAIN QUERY PLAN SELECT price FROM book WHERE title = 'x' ORDER BY price;\n",
             ".eqp on\nSELECT price FROM book WHERE title = 'x' ORDER BY price;\n.eqp off\nSELECT 1;\n",
         ]
+        let long = "'" + String(repeating: "Grüße, an\teach.of-them ", count: 9) + "', 'two\r\nlines'"
+        for mode in ["column", "table", "box", "markdown"] {
+            for options in ["", " --wrap 20", " --wrap 17 --wordwrap on", " --wrap 0 --quote", " --ww"] {
+                scripts.append(".mode \(mode)\(options)\nSELECT \(long) AS \"a b\";\nSELECT \(long);\n")
+            }
+        }
         for script in scripts {
             let native = try run(sqliteShell, [path("native")], input: script)
             let ours = try run(command, ["sql", "--engine", engine, path("store")], input: script)
@@ -152,6 +168,55 @@ import Testing
         for file in [store, path("native")] {
             #expect(try run(command, ["sql", file, question]).output == "text|6100622763\ntext|FF41\n")
         }
+    }
+
+    /// With `.bail off` a script goes on after an error, as the sqlite3 shell does; `.exit` gives a status.
+    @Test func aScriptMayGoOnAfterAnError() throws {
+        let store = path("store.lmdb")
+        let script = ".bail off\nCREATE TABLE t(a);\nSELECT b FROM t;\n.nonsense\nSELECT 7;\n"
+        let told = try run(command, ["sql", store], input: script)
+        #expect(told.output == "7\n" && told.status == 1)
+        #expect(told.error.hasPrefix("Error: line 3: no such column: b\n"), "\(told.error)")
+        #expect(told.error.contains("\nError: line 4: there is no command .nonsense"), "\(told.error)")
+        #expect(try run(command, ["sql", store], input: "SELECT 1;\n.exit 3\nSELECT 2;\n").output == "1\n")
+        #expect(try run(command, ["sql", store], input: ".exit 3\n").status == 3)
+    }
+
+    /// Options and arguments that a command does not have are told, and no file is made under their names.
+    @Test func whatACommandDoesNotTakeIsRefused() throws {
+        let store = path("store.lmdb")
+        #expect(try run(command, ["sql", store, "CREATE TABLE t(a)"]).status == 0)
+        for (line, words) in [
+            (".open --new x", ".open has no option --new; usage: .open FILE"), (".stats on", "usage: .stats"),
+            (".schema --indent", ".schema has no option --indent"), (".timer", "usage: .timer on|off"),
+            (".backup other \(path("copy"))", "usage: .backup [main] FILE"),
+            (".mode box --colour", "no option --colour"),
+            (".s", "it could be .save, .schema, .separator"), (".import --tsv a b", "no option --tsv"),
+        ] {
+            let told = try run(command, ["sql", store, line])
+            #expect(told.status == 1 && told.error.contains(words), "\(told)")
+        }
+        #expect(try run(command, ["sql", store, ".backup main \(path("copy.lmdb"))"]).status == 0)
+        #expect(try run(command, ["sql", path("copy.lmdb"), ".tables"]).output == "t\n")
+    }
+
+    /// What is piped runs as it comes, and what cannot be read as it is is not stored in another way.
+    @Test func aPipeRunsStatementByStatement() throws {
+        let program = """
+            import subprocess, sys
+            shell = subprocess.Popen([sys.argv[1], "sql", sys.argv[2]], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            for number in range(3):
+                shell.stdin.write(b"SELECT %d;\\n" % number if number else b"CREATE TABLE t(a); INSERT INTO t VALUES (0);\\nSELECT a FROM t;\\n")
+                shell.stdin.flush()
+                assert shell.stdout.readline() == b"%d\\n" % number
+            shell.stdin.write(b"INSERT INTO t VALUES ('caf\\xe9');\\n")
+            shell.stdin.close()
+            print(shell.wait())
+            """
+        let told = try run(
+            URL(fileURLWithPath: "/usr/bin/python3"), ["-c", program, command.path, path("store.lmdb")])
+        #expect(told.output == "1\n" && told.error.contains("line 5 is no UTF-8"), "\(told)")
+        #expect(try run(command, ["sql", path("store.lmdb"), "SELECT a FROM t"]).output == "0\n")
     }
 
     /// An error of a script points at its token.
@@ -178,11 +243,37 @@ import Testing
         #expect(try run(command, ["sql", path("store.lmdb"), "SELECT count(*) FROM p"]).output == "0\n")
     }
 
+    /// Fields between the separator that is set, ASCII's own, and what a command prints.
+    @Test func rowsComeInOtherForms() throws {
+        try Data("a|b\n1|\"x|y\"\n".utf8).write(to: URL(fileURLWithPath: path("bars")))
+        try Data("a\u{1f}b\u{1e}1\u{1f}\"two\nlines\u{1e}".utf8).write(to: URL(fileURLWithPath: path("ascii")))
+        let script = """
+            .separator |
+            .import \(path("bars")) bars
+            .import --ascii \(path("ascii")) ascii
+            .import --csv "|echo a,b; echo 3,4" printed
+            .mode tabs
+            .import "|printf '1\\\\t2\\\\n'" printed
+            .mode quote
+            SELECT * FROM bars;
+            SELECT * FROM ascii;
+            SELECT * FROM printed;
+            .import --csv "|echo 5,6; exit 2" printed
+            """
+        let told = try run(command, ["sql", "--create", path("store.lmdb")], input: script)
+        #expect(
+            told.output == "1 rows\n1 rows\n1 rows\n1 rows\n'1','x|y'\n'1','\"two\nlines'\n'3','4'\n'1','2'\n",
+            "\(told)")
+        #expect(told.error.contains("ended with status 2; nothing was imported"), "\(told.error)")
+        #expect(try run(command, ["sql", path("store.lmdb"), "SELECT count(*) FROM printed"]).output == "2\n")
+    }
+
     /// Neither a store without rows nor other bytes than the file's.
     @Test func aCSVFileThatCannotBeReadLeavesNothing() throws {
         for (bytes, words) in [
             ([UInt8]("a,b\n1,".utf8) + [0xff], "line 2: field 2 is no UTF-8"),
             ([UInt8]("a,b\n1\n".utf8), ":2: 1 fields"),
+            ([UInt8]("a,b\n1,\"2\"3\n".utf8), "line 2: field 2 goes on behind its closing quote"),
         ] {
             try Data(bytes).write(to: URL(fileURLWithPath: path("bad.csv")))
             let told = try run(command, ["import", path("bad.csv"), path("new.lmdb"), "--table", "t"])

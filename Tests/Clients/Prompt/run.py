@@ -16,9 +16,9 @@ import time
 
 
 class Terminal:
-    def __init__(self, words, folder):
+    def __init__(self, words, folder, locale="C.UTF-8"):
         self.master, slave = pty.openpty()
-        environment = dict(os.environ, HOME=folder, TERM="dumb")
+        environment = dict(os.environ, HOME=folder, TERM="dumb", LC_ALL=locale)
         self.process = subprocess.Popen(words, stdin=slave, stdout=slave, stderr=slave, cwd=folder, env=environment,
                                         start_new_session=True, preexec_fn=self.own_terminal)
         os.close(slave)
@@ -62,8 +62,8 @@ class Terminal:
 PROMPT = r"rootstock> "
 
 
-def run(command, folder, name):
-    terminal = Terminal([command, "sql", name], folder)
+def run(command, folder, name, locale):
+    terminal = Terminal([command, "sql", name], folder, locale)
     has_completion = "no editing" not in terminal.wait(PROMPT)
     # A statement goes over several lines; the error below points at the word.
     terminal.type("CREATE TABLE book (title TEXT);\n")
@@ -77,6 +77,10 @@ def run(command, folder, name):
     terminal.wait(PROMPT)
     terminal.type("SELECT nosuch FROM book;\n")
     terminal.wait(r"Error: no such column: nosuch\n.*\n +\^--- error here\n")
+    terminal.wait(PROMPT)
+    # Characters beyond ASCII arrive, whatever the locale says.
+    terminal.type("SELECT 'é', length('日本');\n")
+    terminal.wait(r"\né\|2\n")
     terminal.wait(PROMPT)
     # Ctrl-C ends the statement, not the prompt, and what it had written goes with it.
     terminal.type("INSERT INTO book WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT 'x' || i FROM n;\n")
@@ -130,7 +134,7 @@ def main():
     command = os.path.abspath(sys.argv[1])
     signal.alarm(120)
     with tempfile.TemporaryDirectory(prefix="rootstock-prompt-") as folder:
-        completion = [run(command, folder, name) for name in ("book.lmdb", "book.sqlite")]
+        completion = [run(command, folder, *names) for names in (("book.lmdb", "C"), ("book.sqlite", "C.UTF-8"))]
     print("prompt: rows, errors, Ctrl-C" + (", history, completion" if all(completion) else "; no libedit here, so no history or completion"))
 
 
