@@ -154,27 +154,30 @@ int rst_row_delete(rst_table *table, rst_row_slot *old, bool replacing, char **m
     rst_connection *c = table->connection;
     rst_executor *executor = executor_of(c);
     bool marked = rst_needs_mark(table);
-    bool triggers = table->triggers != NULL && (!replacing || rst_recursive_triggers(c)), written;
+    bool triggers = table->triggers != NULL && (!replacing || rst_recursive_triggers(c)), written, fetched = false;
+    rst_row_slot again;
     rst_mark mark = marked ? rst_mark_set(c) : 0;
     const int override = executor->override_conflict;
     int code = SQLITE_OK;
     /* A DELETE has no OR of its own, and hands on none of a statement further out. */
     executor->override_conflict = replacing ? SQLITE_REPLACE : CONFLICT_DEFAULT;
-    if (triggers) {
+    if (triggers && rst_has_before(table, TRIGGER_DELETE)) {
         code = rst_trigger_fire(table, true, TRIGGER_DELETE, old, NULL, 0, message);
         if (code == SQLITE_OK) {
-            /* The trigger may have removed the row itself. */
-            rootstock_slice key = {old->key.size, old->key.data}, value;
-            rootstock_buffer hold = {0};
-            code = rst_tree_get(c, store_of(c)->writer, &table->tree, &key, &value, &hold);
-            rootstock_buffer_free(&hold);
+            /* The trigger may have removed the row itself, or changed it: what is removed is the row as it is now,
+            ** while foreign keys and AFTER triggers are told of the old one. */
+            rootstock_slice key = {old->key.size, old->key.data};
+            code = rst_row_slot_begin(table, &again);
+            fetched = true;
+            if (code == SQLITE_OK) code = rst_row_slot_fetch(table, &key, &again);
             code = code == SQLITE_ROW ? SQLITE_OK : code;
         }
     }
     if (code == SQLITE_OK && !replacing) code = rst_check_pinned(table, message);
     if (code == SQLITE_OK) code = foreign_before(table, old, NULL, UINT64_MAX, message);
-    if (code == SQLITE_OK) rst_foretell(table, old, NULL);
-    if (code == SQLITE_OK) code = rst_row_remove(table, old, message);
+    if (code == SQLITE_OK) rst_foretell(table, fetched ? &again : old, NULL);
+    if (code == SQLITE_OK) code = rst_row_remove(table, fetched ? &again : old, message);
+    if (fetched) rst_row_slot_end(table, &again);
     if (code == SQLITE_OK && !replacing) rst_observe(table, SQLITE_DELETE, old->rowid, old->rowid);
     if (code == SQLITE_OK) code = foreign_after(table, old, NULL, UINT64_MAX, message);
     if (code == SQLITE_OK && schema_of(c)->program != NULL && !replacing)

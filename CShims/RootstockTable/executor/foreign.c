@@ -371,14 +371,13 @@ static bool is_view(const rst_connection *c, const char *name) {
 int rst_foreign_check_schema(rst_table *table, uint64_t changed, bool deferred_only, char **message) {
     rst_connection *c = table->connection;
     const int *columns;
-    bool all = changed == UINT64_MAX, looked_at = false;
+    bool all = changed == UINT64_MAX;
     if (!all && !rst_foreign_sets_any(table, changed, NULL)) return SQLITE_OK;
     for (int i = 0; i < table->foreign_key_count; i++) {
         const rst_foreign_key *foreign = &table->foreign_keys[i];
         rst_table *parent = rst_table_find(c, foreign->parent);
         int code;
         if (!all && !sets_child_key(table, foreign, changed)) continue;
-        looked_at = true;
         if (parent == NULL) {
             if (is_view(c, foreign->parent))
                 rst_set_message(message, "foreign key mismatch - \"%w\" referencing \"%w\"", table->name,
@@ -390,13 +389,11 @@ int rst_foreign_check_schema(rst_table *table, uint64_t changed, bool deferred_o
         code = rst_foreign_parent_columns(table, foreign, parent, &columns, message);
         if (code != SQLITE_OK) return code;
     }
-    /* An UPDATE that has to look at one foreign key looks up the parent key of every one that refers to the table. */
-    looked_at &= !all;
-    /* The newest is looked at first. */
+    /* The newest is looked at first. An UPDATE that has to look at one foreign key, of the table or to it, looks up the
+    ** parent key of every one that refers to the table. */
     for (const rst_child *child = rst_table_children(table); child != NULL; child = child->next) {
         int code;
-        if (!looked_at && deferred_only && !child->foreign->deferred && !rst_foreign_all_deferred(c)) continue;
-        if (!all && !looked_at && !sets_parent_key(table, child->foreign, changed, NULL)) continue;
+        if (all && deferred_only && !child->foreign->deferred && !rst_foreign_all_deferred(c)) continue;
         code = rst_foreign_parent_columns(child->table, child->foreign, table, &columns, message);
         if (code != SQLITE_OK) return code;
     }

@@ -73,25 +73,13 @@ static bool is_rowwise(rst_connection *c, const rst_table *table, const rst_stat
             previous = token;
             if (!rst_token_is(&first, "SELECT") && !rst_token_is(&first, "WITH")) continue;
             if (!rst_token_skip_parentheses(&close, parts->set.end)) return true;
-            if (in && rst_subquery_reads_index(c, p, (int)(close - 1 - p))) return true;
+            if (in && rst_subquery_may_read_index(c, p, (int)(close - 1 - p))) return true;
             if (!rst_subquery_stands_alone(c, with, p, (int)(close - 1 - p))) return true;
             p = close;
         }
         previous = token;
     }
     return false;
-}
-
-/* Whether an INSERT into these columns gives the rowid; none named: all. */
-static bool names_rowid(const rst_table *table, rst_span columns) {
-    const char *p = columns.start;
-    if (p == NULL) return true;
-    for (;;) {
-        rst_token token = rst_token_next(&p, columns.end);
-        if (token.type == TOKEN_END) return false;
-        if (rst_token_same_name(&token, table->columns[table->rowid_column].name)) return true;
-        if (!table->has_rowid_name && rst_token_is_rowid(&token)) return true;
-    }
 }
 
 /* Whether SQLite sees at once that the statement writes one row and no more, but for those that it replaces
@@ -128,7 +116,7 @@ static bool may_replace(const rst_table *table, const rst_statement_parts *parts
             return true;
     }
     return rst_mode_of(parts->conflict, table->rowid_on_conflict) == SQLITE_REPLACE && !has_clause(code, -1) &&
-           (table->without_rowid || (table->rowid_column >= 0 && names_rowid(table, parts->columns)));
+           (table->without_rowid || (table->rowid_column >= 0 && rst_insert_names_rowid(table, parts->columns)));
 }
 
 /* Whether an UPDATE of these columns may fire a trigger. */
@@ -293,7 +281,7 @@ static int compile_returning(rst_connection *c, rst_table *table, const rst_stat
     /* What does not look at the row is asked for once, and changes() is what it was before the triggers. */
     result = rst_init_subquery_common_tables(c, with, parts->returning, 1, NULL, &kept);
     if (kept != NULL) with = (rst_span){kept, kept + strlen(kept)};
-    once = rst_init_subquery_returning(c, with, list, size);
+    once = rst_init_subquery_returning(table, with, list, size);
     if (result == SQLITE_OK && once == NULL) result = SQLITE_NOMEM;
     if (result != SQLITE_OK) {
         sqlite3_free(once);
@@ -422,12 +410,8 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
         if (result == SQLITE_OK && may_replace(table, &parts, code)) code->single_insert = code->one_row = false;
     }
     for (int i = 0; result == SQLITE_OK && i < code->clause_count; i++) {
-        /* An automatic rowid meets no row: SQLite leaves such a clause out. */
-        if (!table->without_rowid && code->clauses[i].targeted && code->clauses[i].target == -1 &&
-            table->rowid_column >= 0 && !names_rowid(table, parts.columns)) {
-            code->clauses[i].left_out = true;
-            continue;
-        }
+        code->clauses[i].left_out = rst_clause_is_left_out(table, &parts, &code->clauses[i]);
+        if (code->clauses[i].left_out) continue;
         if (!code->clauses[i].update) continue;
         result = is_several(table, &code->clauses[i], &several);
         if (several) code->single_insert = code->one_row = false;

@@ -167,24 +167,56 @@ static bool append_list(rst_connection *c, rst_span with, const char *query, con
     return done;
 }
 
+/* Whether the column is the rowid, or an index that holds every row begins with it. */
+static bool begins_index(const rst_table *table, const rst_token *column) {
+    const int number = rst_set_column(table, column);
+    if (number == -1 || (number >= 0 && number == table->rowid_column)) return true;
+    if (number < 0) return false;
+    if (table->without_rowid && table->key[0].column == number) return true;
+    for (int i = 0; i < table->index_count; i++)
+        if (table->indexes[i].where == NULL && table->indexes[i].parts[0].column == number) return true;
+    return false;
+}
+
+/* The columns of SELECT a, b FROM t, behind the SELECT; *p is left behind FROM. 0: the subquery is something else.
+** table: null, or the table whose indexes *any is asked of. */
+static int plain_columns(const char **p, const char *end, const rst_table *table, bool *any) {
+    for (int count = 1;; count++) {
+        rst_token column = rst_token_next(p, end), mark = rst_token_next(p, end);
+        if (rst_token_mark(&mark, ".")) {
+            column = rst_token_next(p, end);
+            mark = rst_token_next(p, end);
+        }
+        if (!rst_token_names(&column)) return 0;
+        if (table != NULL) *any |= begins_index(table, &column);
+        if (rst_token_is(&mark, "FROM")) return count;
+        if (!rst_token_mark(&mark, ",")) return 0;
+    }
+}
+
 /* SELECT column FROM table that SQLite looks up in an index: it sees what the index holds by then, but no NULL if there
-** was none at first. */
+** was none at first. Of several columns it sees NULLs, too. */
 static bool append_index_list(rst_connection *c, const char *query, const char *mark, sqlite3_str *out) {
     const rst_span none = {NULL, NULL};
-    const char *p = query, *end = query + strlen(query);
-    sqlite3_str *source = sqlite3_str_new(NULL);
-    rst_token token = rst_token_next(&p, end); /* SELECT */
-    const char *column = p;
+    const char *p = query, *end = query + strlen(query), *column, *behind;
+    sqlite3_str *source;
     char *nulls, *from;
     bool done;
-    while (token.type != TOKEN_END && !rst_token_is(&token, "FROM")) token = rst_token_next(&p, end);
-    nulls = sqlite3_mprintf("SELECT 1 %s WHERE %.*s IS NULL", token.text, (int)(token.text - column), column);
+    (void)rst_token_next(&p, end); /* SELECT */
+    column = behind = p;
+    if (plain_columns(&behind, end, NULL, NULL) > 1) {
+        sqlite3_str_appendf(out, "(%s)", query);
+        return true;
+    }
+    behind -= strlen("FROM");
+    source = sqlite3_str_new(NULL);
+    nulls = sqlite3_mprintf("SELECT 1 %s WHERE %.*s IS NULL", behind, (int)(behind - column), column);
     done = nulls != NULL && rst_init_rows_append(c, none, nulls, true, mark, source);
     from = sqlite3_str_finish(source);
     done = done && from != NULL;
     if (done)
-        sqlite3_str_appendf(out, "(%s WHERE (SELECT b0%s) OR %.*s IS NOT NULL)", query, from,
-                            (int)(token.text - column), column);
+        sqlite3_str_appendf(out, "(%s WHERE (SELECT b0%s) OR %.*s IS NOT NULL)", query, from, (int)(behind - column),
+                            column);
     sqlite3_free(from);
     sqlite3_free(nulls);
     return done;
@@ -198,39 +230,71 @@ bool rst_init_subquery_append(rst_connection *c, rst_span with, const char *text
     return done;
 }
 
-bool rst_subquery_reads_index(rst_connection *c, const char *text, int size) {
-    const char *p = text, *end = text + size;
-    rst_token token = rst_token_next(&p, end), column, name, dot;
-    rst_table *table;
-    char *unquoted;
-    int number;
-    if (!rst_token_is(&token, "SELECT")) return false;
-    column = rst_token_next(&p, end);
-    dot = rst_token_next(&p, end);
-    if (rst_token_mark(&dot, ".")) {
-        column = rst_token_next(&p, end);
-        dot = rst_token_next(&p, end);
-    }
-    if (!rst_token_names(&column) || !rst_token_is(&dot, "FROM")) return false;
+bool rst_subquery_may_read_index(rst_connection *c, const char *text, int size) {
+    const char *p = text, *end = text + size, *columns;
+    rst_token token = rst_token_next(&p, end), name, schema = {TOKEN_END, text, 0};
+    const rst_table *table;
+    bool any = false;
+    columns = p;
+    if (!rst_token_is(&token, "SELECT") || plain_columns(&p, end, NULL, NULL) == 0) return false;
     name = rst_token_next(&p, end);
     token = rst_token_next(&p, end);
     if (rst_token_mark(&token, ".")) {
+        schema = name;
         name = rst_token_next(&p, end);
         token = rst_token_next(&p, end);
     }
     if (rst_token_is(&token, "AS")) token = rst_token_next(&p, end);
     if (rst_token_names(&token)) token = rst_token_next(&p, end); /* the alias */
-    unquoted = token.type == TOKEN_END && rst_token_names(&name) ? rst_token_name(&name) : NULL;
-    table = unquoted == NULL ? NULL : rst_table_find(c, unquoted);
-    sqlite3_free(unquoted);
-    if (table == NULL) return false;
-    number = rst_set_column(table, &column);
-    if (number == -1 || (number >= 0 && number == table->rowid_column)) return true;
-    if (number < 0) return false;
-    if (table->without_rowid && table->key[0].column == number) return true;
-    for (int i = 0; i < table->index_count; i++)
-        if (table->indexes[i].where == NULL && table->indexes[i].parts[0].column == number) return true;
-    return false;
+    table = token.type == TOKEN_END && rst_token_names(&name) ? rst_target(c, &schema, &name) : NULL;
+    return table != NULL && plain_columns(&columns, end, table, &any) > 0 && any;
+}
+
+/* Where an expression stands: a statement of the same table, as SQLite is asked about it, has it between the two. */
+typedef struct asked_place {
+    char *before, *behind;
+} asked_place;
+
+static void place_free(asked_place *place) {
+    sqlite3_free(place->before);
+    sqlite3_free(place->behind);
+}
+
+/* How many IN are look-ups in an index or by rowid in SQLite's plan, on the schema database; -1: it cannot tell. */
+static int lookups_planned(rst_connection *c, rst_span with, const asked_place *place, const char *text, int size) {
+    sqlite3_stmt *plan = NULL;
+    char *sql = sqlite3_mprintf("EXPLAIN QUERY PLAN %.*s %s%.*s%s", (int)(with.end - with.start),
+                                with.start == NULL ? "" : with.start, place->before, size, text, place->behind);
+    int count = 0,
+        code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(schema_of(c)->schema_db, sql, -1, &plan, NULL);
+    sqlite3_free(sql);
+    while (code == SQLITE_OK && (code = sqlite3_step(plan)) == SQLITE_ROW) {
+        const char *detail = (const char *)sqlite3_column_text(plan, 3);
+        count += detail != NULL && strstr(detail, " FOR IN-OPERATOR") != NULL;
+        code = SQLITE_OK;
+    }
+    sqlite3_finalize(plan);
+    return code == SQLITE_DONE ? count : -1;
+}
+
+/* Whether IN the subquery, [query, close) in the expression, is a look-up natively. That rests on the affinity and
+** collation of what stands before IN: SQLite is asked how many look-ups there are with and without this one, for a
+** LIMIT makes it none. */
+static bool is_lookup(rst_connection *c, rst_span with, const asked_place *place, const char *text, int size,
+                      const char *query, const char *close) {
+    const rst_span none = {NULL, NULL};
+    int as_written, without = -1;
+    char *limited;
+    if (!rst_subquery_may_read_index(c, query, (int)(close - query))) return false;
+    limited = sqlite3_mprintf("%.*s LIMIT -1%.*s", (int)(close - text), text, (int)(text + size - close), close);
+    as_written = lookups_planned(c, with, place, text, size);
+    if (as_written < 0) { /* common tables that are run once are none of the schema database */
+        as_written = lookups_planned(c, none, place, text, size);
+        with = none;
+    }
+    if (limited != NULL) without = lookups_planned(c, with, place, limited, (int)strlen(limited));
+    sqlite3_free(limited);
+    return as_written < 0 || without < 0 || as_written > without;
 }
 
 /* What a parenthesis, or a SELECT in it, is reading. */
@@ -251,7 +315,8 @@ static int place_after(int place, const rst_token *word, const rst_token *previo
     return place;
 }
 
-static char *once_subqueries(rst_connection *c, rst_span with_text, const char *text, int size, const char *mark) {
+static char *once_subqueries(rst_connection *c, rst_span with_text, const asked_place *place, const char *text,
+                             int size, const char *mark) {
     sqlite3_str *out = sqlite3_str_new(NULL);
     const char *p = text, *end = text + size, *copied = text;
     rst_token previous = {TOKEN_END, text, 0};
@@ -277,7 +342,7 @@ static char *once_subqueries(rst_connection *c, rst_span with_text, const char *
             bool exists = query && rst_token_is(&previous, "EXISTS");
             /* SQLite looks IN up in an index, which changes, or else in what the subquery gave at first. */
             bool list = query && rst_token_is(&previous, "IN"),
-                 index = list && rst_subquery_reads_index(c, p, (int)(close - 1 - p));
+                 index = list && is_lookup(c, with_text, place, text, size, p, close - 1);
             char *inside = NULL;
             if (list)
                 inside = sqlite3_mprintf("%.*s", (int)(close - 1 - p), p);
@@ -311,12 +376,27 @@ static char *once_subqueries(rst_connection *c, rst_span with_text, const char *
     return sqlite3_str_finish(out);
 }
 
-char *rst_init_subquery_subqueries(rst_connection *c, rst_span with, const char *text, int size) {
-    return once_subqueries(c, with, text, size, INIT_ROWS_ASSIGNED);
+char *rst_init_subquery_subqueries(const rst_table *table, rst_span with, const rst_token *alias, const char *text,
+                                   int size) {
+    asked_place place = {sqlite3_mprintf("SELECT (SELECT "), NULL};
+    char *replaced = NULL;
+    place.behind = alias->type == TOKEN_END
+                       ? sqlite3_mprintf(" FROM main.\"%w\") FROM main.\"%w\" AS excluded", table->name, table->name)
+                       : sqlite3_mprintf(" FROM main.\"%w\" AS %.*s) FROM main.\"%w\" AS excluded", table->name,
+                                         (int)alias->size, alias->text, table->name);
+    if (place.before != NULL && place.behind != NULL)
+        replaced = once_subqueries(table->connection, with, &place, text, size, INIT_ROWS_ASSIGNED);
+    place_free(&place);
+    return replaced;
 }
 
-char *rst_init_subquery_returning(rst_connection *c, rst_span with, const char *text, int size) {
-    return once_subqueries(c, with, text, size, INIT_ROWS_RETURNING);
+char *rst_init_subquery_returning(const rst_table *table, rst_span with, const char *text, int size) {
+    asked_place place = {sqlite3_mprintf("DELETE FROM main.\"%w\" RETURNING ", table->name), sqlite3_mprintf("")};
+    char *replaced = NULL;
+    if (place.before != NULL && place.behind != NULL)
+        replaced = once_subqueries(table->connection, with, &place, text, size, INIT_ROWS_RETURNING);
+    place_free(&place);
+    return replaced;
 }
 
 /* Whether there is a subquery in a FROM, or a WITH. */

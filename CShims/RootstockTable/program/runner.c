@@ -42,6 +42,12 @@ static uint64_t clause_columns(const rst_table *table, const rst_clause *clause)
     return bits;
 }
 
+/* The columns that an UPDATE sets; a name of the rowid stands for the INTEGER PRIMARY KEY. */
+static uint64_t update_columns(const rst_table *table, const rst_code *code) {
+    const int column = code->set_rowid_names != 0 ? table->rowid_column : -1;
+    return code->set_columns | (column < 0 ? 0 : (uint64_t)1 << (column < 63 ? column : 63));
+}
+
 void rst_uncount(rst_connection *c, const rst_table *table) {
     if (table != NULL) (void)rst_execute(c, NULL, "DELETE FROM main.\"%w\" WHERE 0", table->declared_name);
 }
@@ -157,9 +163,10 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
     looks_at_keys = looks_at_keys_of(c, program->table);
     program->looks_at_keys = looks_at_keys;
     if (looks_at_keys) {
-        code = rst_foreign_check_schema(program->table,
-                                        program->code->kind == KIND_UPDATE ? program->code->set_columns : UINT64_MAX,
-                                        program->code->kind == KIND_INSERT && program->code->one_row, message);
+        code = rst_foreign_check_schema(
+            program->table,
+            program->code->kind == KIND_UPDATE ? update_columns(program->table, program->code) : UINT64_MAX,
+            program->code->kind == KIND_INSERT && program->code->one_row, message);
         if (code == SQLITE_OK && program->code->kind == KIND_UPDATE &&
             rst_update_may_replace(program->table, program->code))
             code = rst_foreign_check_schema(program->table, UINT64_MAX, false, message);

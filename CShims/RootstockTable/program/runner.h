@@ -32,17 +32,18 @@ int rst_upsert_clauses_parse(rst_connection *c, rst_table *table, const rst_stat
 void rst_init_subquery_free(struct rst_init_subquery **list);
 /* Whether the subquery can be run by itself, once: behind the statement's WITH it looks at no row. */
 bool rst_subquery_stands_alone(rst_connection *c, rst_span with, const char *text, int size);
-/* Whether an IN of the subquery is a look-up in an index or by rowid, natively: it sees what the statement has changed
-** already. */
-bool rst_subquery_reads_index(rst_connection *c, const char *text, int size);
+/* Whether an IN of the subquery may be a look-up in an index or by rowid, natively: it sees what the statement has
+** changed already. */
+bool rst_subquery_may_read_index(rst_connection *c, const char *text, int size);
 /* Appends a column of a subquery that is run once. False: it does not stand alone. */
 bool rst_init_subquery_append(rst_connection *c, rst_span with, const char *text, int size, int column,
                               sqlite3_str *out);
-/* The expression with every scalar subquery, EXISTS and list of IN that stands alone as one that is run once: from
-** sqlite3_malloc, or null. */
-char *rst_init_subquery_subqueries(rst_connection *c, rst_span with, const char *text, int size);
+/* The expression of a SET or DO UPDATE of the table with every scalar subquery, EXISTS and list of IN that stands alone
+** as one that is run once: from sqlite3_malloc, or null. */
+char *rst_init_subquery_subqueries(const rst_table *table, rst_span with, const rst_token *alias, const char *text,
+                                   int size);
 /* The same of a RETURNING list, whose answers are its own: they are looked for at the first row that is returned. */
-char *rst_init_subquery_returning(rst_connection *c, rst_span with, const char *text, int size);
+char *rst_init_subquery_returning(const rst_table *table, rst_span with, const char *text, int size);
 /* The statement's WITH with the common tables run once that the readers' text names at least so many times, or that are
 ** MATERIALIZED: SQLite keeps for all of the statement what is read twice, or in RETURNING. *out is from sqlite3_malloc,
 ** or null where there are none. `target`, which may be null: the table that an INSERT fills from a SELECT. SQLite reads
@@ -56,6 +57,10 @@ int rst_init_subquery_common_tables(rst_connection *c, rst_span with, rst_span r
 int rst_refuse_kept_subqueries(rst_table *table, const char *select, char **message);
 int rst_set_parse(rst_connection *c, rst_table *table, rst_span set, rst_span with, const rst_token *alias,
                   rst_clause *clause, char **message);
+/* Whether an INSERT into these columns gives the rowid; none named: all. */
+bool rst_insert_names_rowid(const rst_table *table, rst_span columns);
+/* Whether SQLite leaves the clause out, since no row can be in its way: an automatic rowid meets none. */
+bool rst_clause_is_left_out(const rst_table *table, const rst_statement_parts *parts, const rst_clause *clause);
 void rst_upsert_clauses_free(rst_clause *clauses, int count);
 int rst_refuse_generated(const rst_table *table, const rst_statement_parts *parts, char **message);
 /* Names of the RETURNING columns, as a SELECT list over c0, c1 ...: from sqlite3_malloc. */

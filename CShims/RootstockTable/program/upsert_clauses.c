@@ -22,7 +22,7 @@ void rst_upsert_clauses_free(rst_clause *clauses, int count) {
 /* "expr" as a scalar subquery over the row that is there. */
 static void append_scalar(sqlite3_str *out, const rst_table *table, rst_span with, const rst_token *alias,
                           const char *text, int size) {
-    char *prepared = rst_init_subquery_subqueries(table->connection, with, text, size);
+    char *prepared = rst_init_subquery_subqueries(table, with, alias, text, size);
     if (prepared != NULL) {
         text = prepared;
         size = (int)strlen(prepared);
@@ -353,4 +353,24 @@ int rst_set_parse(rst_connection *c, rst_table *table, rst_span set, rst_span wi
     sqlite3_str_appendall(select, " SELECT ");
     code = read_assignments(table, &p, set.end, with, alias, clause, select);
     return finish_select(c, table, select, clause, code, message);
+}
+
+bool rst_insert_names_rowid(const rst_table *table, rst_span columns) {
+    const char *p = columns.start;
+    if (p == NULL) return table->rowid_column >= 0;
+    for (;;) {
+        rst_token token = rst_token_next(&p, columns.end);
+        if (token.type == TOKEN_END) return false;
+        if (table->rowid_column >= 0 && rst_token_same_name(&token, table->columns[table->rowid_column].name))
+            return true;
+        if (!table->has_rowid_name && rst_token_is_rowid(&token)) return true;
+    }
+}
+
+bool rst_clause_is_left_out(const rst_table *table, const rst_statement_parts *parts, const rst_clause *clause) {
+    if (table->without_rowid || rst_insert_names_rowid(table, parts->columns)) return false;
+    if (clause->targeted) return clause->target == -1;
+    for (int i = 0; i < table->index_count; i++)
+        if (table->indexes[i].unique) return false;
+    return true;
 }
