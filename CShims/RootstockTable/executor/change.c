@@ -164,8 +164,8 @@ int rst_row_delete(rst_table *table, rst_row_slot *old, bool replacing, char **m
     if (triggers && rst_has_before(table, TRIGGER_DELETE)) {
         code = rst_trigger_fire(table, true, TRIGGER_DELETE, old, NULL, 0, message);
         if (code == SQLITE_OK) {
-            /* The trigger may have removed the row itself, or changed it: what is removed is the row as it is now,
-            ** while foreign keys and AFTER triggers are told of the old one. */
+            /* The trigger may have removed the row itself, or changed it. What is removed is the row as it is now.
+            ** Foreign keys and AFTER triggers are told of the old one. */
             rootstock_slice key = {old->key.size, old->key.data};
             code = rst_row_slot_begin(table, &again);
             fetched = true;

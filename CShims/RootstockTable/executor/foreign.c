@@ -286,6 +286,30 @@ bool rst_foreign_sets_any(const rst_table *table, uint64_t changed, const uint64
     return false;
 }
 
+/* As rst_foreign_acts_on_itself; table: `first`, or what its actions have come to. */
+static bool acts_on(const rst_table *first, const rst_table *table, uint64_t changed, const uint64_t *beyond,
+                    int depth) {
+    enum { DEEPEST = 16 };
+    for (const rst_child *child = rst_table_children(table); child != NULL; child = child->next) {
+        const rst_foreign_key *foreign = child->foreign;
+        uint64_t set = 0;
+        if (foreign->on_update == ACTION_NONE || foreign->on_update == ACTION_RESTRICT ||
+            !sets_parent_key(table, foreign, changed, beyond))
+            continue;
+        if (child->table == first || rst_trigger_any(child->table, TRIGGER_UPDATE) || depth == DEEPEST) return true;
+        for (int k = 0; k < foreign->column_count; k++) {
+            const int column = foreign->child_columns[k];
+            set |= (uint64_t)1 << (column < 63 ? column : 63);
+        }
+        if (acts_on(first, child->table, set, NULL, depth + 1)) return true;
+    }
+    return false;
+}
+
+bool rst_foreign_acts_on_itself(const rst_table *table, uint64_t changed, const uint64_t *beyond) {
+    return acts_on(table, table, changed, beyond, 0);
+}
+
 /* As SQLite: all keys that refer to the table are counted first, then acted for, the newest first in both. */
 static int check_parent(rst_connection *c, rst_table *table, const rootstock_value *old_values,
                         const rootstock_value *new_values, uint64_t changed, const uint64_t *beyond, char **message) {

@@ -13,6 +13,9 @@ int rst_foreign_before(rst_table *table, const rootstock_value *old_values, uint
 /* Whether an UPDATE of these columns sets any that a foreign key has or refers to: SQLite looks at no key of the table
 ** otherwise. */
 bool rst_foreign_sets_any(const rst_table *table, uint64_t changed, const uint64_t *beyond);
+/* Whether an UPDATE of these columns may change other rows of the table on the way: by its ON UPDATE actions, and the
+** triggers that they fire. */
+bool rst_foreign_acts_on_itself(const rst_table *table, uint64_t changed, const uint64_t *beyond);
 /* After a row of `table` changes: old and new values, one per column, or null. changed, beyond: the
 ** columns that an UPDATE sets (column_sets.h), all for an INSERT or DELETE. */
 int rst_foreign_after(rst_table *table, const rootstock_value *old_values, int64_t old_rowid,

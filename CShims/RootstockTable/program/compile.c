@@ -46,6 +46,18 @@ void rst_programs_free(rst_connection *c) {
     programs->code_count = 0;
 }
 
+/* Whether the UPDATE's own foreign keys may change a row before its turn. */
+static bool acts_on_itself(const rst_table *table, rst_span set) {
+    uint64_t bits = 0, *beyond = NULL;
+    int code = rst_columns_set(table, set, &bits, &beyond);
+    bool acts;
+    if (code == SQLITE_OK && table->rowid_column >= 0 && rst_rowid_names_in(table, set) != 0)
+        code = rst_columns_add(table, table->rowid_column, &bits, &beyond);
+    acts = code != SQLITE_OK || rst_foreign_acts_on_itself(table, bits, beyond);
+    sqlite3_free(beyond);
+    return acts;
+}
+
 /* Native SQLite evaluates SET row by row, after the rows before it were changed; a virtual table gets all new values
 ** made first. That differs only where SET looks at other rows, or something else changes rows on the way. */
 static bool is_rowwise(rst_connection *c, const rst_table *table, const rst_statement_parts *parts) {
@@ -59,7 +71,7 @@ static bool is_rowwise(rst_connection *c, const rst_table *table, const rst_stat
         if (rst_token_is(&token, "FROM")) return false; /* UPDATE FROM is collected first natively too */
         break;
     }
-    if (rst_trigger_any(table, TRIGGER_UPDATE)) return true;
+    if (rst_trigger_any(table, TRIGGER_UPDATE) || acts_on_itself(table, parts->set)) return true;
     /* A row that REPLACE removed before its turn is passed over, uncounted; one that took its place has its turn
     ** instead. */
     if (parts->conflict == SQLITE_REPLACE || table->has_conflict_clauses) return true;
