@@ -378,6 +378,7 @@ docs: ## the documentation as a static site, into build/docs
 	docc convert Sources/Rootstock/Rootstock.docc --additional-symbol-graph-dir $(CURDIR)/.build-docs/symbols --output-path build/docs \
 		--fallback-display-name Rootstock --fallback-bundle-identifier rootstock --warnings-as-errors --transform-for-static-hosting
 	@echo '<meta http-equiv="refresh" content="0; url=documentation/rootstock/">' > build/docs/index.html
+	Tests/Site/check.py --self-test build/docs
 	@echo "docs: build/docs, for any web server: python3 -m http.server -d build/docs"
 
 clean: ## remove what was built

@@ -27,21 +27,22 @@ private func overview() throws {
     let store = try Store(path: "notes.store", engine: .lmdb)
 
     try store.write { connection in
-        try connection.execute("CREATE TABLE IF NOT EXISTS note (id INTEGER PRIMARY KEY, title TEXT NOT NULL)")
+        try connection.execute(
+            "CREATE TABLE IF NOT EXISTS note (id INTEGER PRIMARY KEY, title TEXT NOT NULL)")
         try connection.execute("INSERT INTO note (title) VALUES (?)", ["Groceries"])
     }
 
     let titles = try store.read { connection in
-        try connection.query("SELECT title FROM note ORDER BY id").map { try $0["title", as: String.self] }
+        try connection.query("SELECT title FROM note ORDER BY id", as: String.self)
     }
     _ = titles
 }
 
 private func enginesAndStores() throws {
     do {
-        let native = try Store(path: "notes.sqlite", engine: .sqlite)
-        let mapped = try Store(path: "notes.store", engine: .lmdb)
-        let scratch = try Store(path: "notes", engine: .memory)
+        let native = try Store(path: "library.sqlite")
+        let mapped = try Store(path: "library.store", engine: .lmdb)
+        let scratch = try Store(path: "scratch", engine: .memory)
         _ = (native, mapped, scratch)
     }
     do {
