@@ -332,7 +332,7 @@ layers: extension interpose ## what each layer of the C code includes and calls
 	Tests/Layers/check.py --self-test
 	Tests/Layers/check.py
 
-prose: ## sentences of the documents, notes, C comments and API comments that are too long to read
+prose: ## sentences of the documents, notes and comments that are too long to read
 	Tests/Prose/check.py --self-test
 
 lint: layers prose ## check the formatting of Swift and C, the layers, and the sentences of the documents

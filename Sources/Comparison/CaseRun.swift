@@ -1,7 +1,7 @@
 // A case under way: its contenders, the turns that they have had, and who has enough of them.
 //
-// Invariant: whether a case has more turns depends on what they cost and on how wide its intervals are, never on whether an
-// interval holds 1: stopping at the first difference would find differences where there are none. Who is left at fewer
+// Invariant: whether a case has more turns depends on what they cost and on how wide its intervals are. It never depends on
+// whether an interval holds 1: stopping at the first difference would find differences where there are none. Who is left at fewer
 // turns than the others could not have been the row's headline.
 
 import Foundation
@@ -30,8 +30,8 @@ extension Runner {
         /// What the next turn may be expected to take.
         var nextSeconds: Double { max(wallSeconds.last ?? 0, reports.last?.seconds ?? 0) }
 
-        /// The answers that an earlier turn gave on the prepared store, if it is as it was then and there is a quicker way to have
-        /// it warm than the whole workload once more; a cold case needs none.
+        /// The answers that an earlier turn gave on the prepared store, if the store is as it was then. There must be a quicker
+        /// way to warm it than the whole workload once more; a cold case needs none.
         func knownChecksum(_ workload: Workload, _ fixture: Fixture?, _ store: String) -> String? {
             guard !workload.writes, let checked, let fixture, let seconds = reports.last?.seconds,
                 seconds >= Runner.longRead && !fixture.reading.isEmpty || workload.startsCold,
@@ -102,14 +102,14 @@ extension Runner {
 
     /// Turns at most, however much time there is.
     static let mostRounds = 50
-    /// Where time is spared: a native configuration whose fastest turn is so far behind the best configuration's median is left at
-    /// the turns that it has, one, two, or three and more. A warm-up alone shows the hopeless.
+    /// Where time is spared, by how much a native configuration's fastest turn may be behind the best configuration's median. One
+    /// that is further behind is left at the turns that it has: one, two, or three and more. A warm-up alone shows the hopeless.
     static let farBehind = [2.0, 1.1, 1.03]
     static let hopeless = 3.0
     /// Turns this long are measured from the first on, where time is spared: each has a warm-up in its own process.
     static let longTurn = 2.0
-    /// Reads this long have their answers hashed once; later turns read the store through, by which its pages are in the process's
-    /// map and caches (the page faults of a store of 200 MiB take some 20 ms, which is 2% of such a turn).
+    /// Reads this long have their answers hashed once; later turns read the store through, which brings its pages into the
+    /// process's map and caches. The page faults of a store of 200 MiB take some 20 ms, which is 2% of such a turn.
     static let longRead = 1.0
 
     /// Rounds that are not counted: one, and none where the longest turn of the first was a long one.

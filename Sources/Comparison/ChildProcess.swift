@@ -1,5 +1,5 @@
-// A turn in a process of its own: this program starts itself with a hidden subcommand, passes the request as JSON in an
-// argument and reads the report as JSON from standard output.
+// A turn in a process of its own. This program starts itself with a hidden subcommand, passes the request as JSON in an argument,
+// and reads the report as JSON from standard output.
 //
 // Invariant: a child that fails, in whatever way, becomes an error that carries what it said on standard error. A child does
 // not outlive the comparison that it measures for: one that was killed and is started again would meet it at its stores.

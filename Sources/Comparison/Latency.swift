@@ -1,7 +1,7 @@
 // Latency of operations: an HDR histogram in nanoseconds, and its summary in microseconds.
 //
-// Invariant: values keep three significant digits whatever their size; histograms of several turns are merged count by
-// count, so that a percentile is one of all operations and not a mean of percentiles.
+// Invariant: values keep three significant digits whatever their size. Histograms of several turns are merged count by count, so
+// that a percentile is one of all operations and not a mean of percentiles.
 
 import Histogram
 

@@ -29,8 +29,8 @@ public struct TurnRequest: Codable, Sendable {
     public var fixturePath: String?
     /// For a suite that is not built in: the file that defines it.
     public var definition: String? = nil
-    /// The hash of the answers that this contender gave on this very prepared store, if they need not be hashed again: the
-    /// store is then read through once to be warm, which the whole workload does otherwise.
+    /// The hash of the answers that this contender gave on this very prepared store, if they need not be hashed again. The store
+    /// is then read through once to be warm; otherwise the whole workload warms it.
     public var knownChecksum: String? = nil
 
     /// Size of the run that warms up code and allocator on a store of its own: 1/20 of the size, 10,000 at most.

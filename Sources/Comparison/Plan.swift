@@ -43,8 +43,8 @@ public struct ComparisonPlan: Sendable {
     public var precision = 0.05
     /// Whether sizes may be made smaller to fit the budget.
     public var scales = false
-    /// Whether time is spared: contenders that cannot be a row's headline (native configurations clearly behind the best, the
-    /// control, other layers) are left at a turn or two, and long turns have no round to warm up.
+    /// Whether time is spared. Contenders that cannot be a row's headline are left at a turn or two: native configurations
+    /// clearly behind the best, the control, other layers. Long turns have no round to warm up.
     public var sparesSlow = false
     /// Whether the stores of a case's contenders are filled at once, as many as there are processors; nothing is measured meanwhile.
     /// The runner's `launch` is then called from several threads.

@@ -153,8 +153,8 @@ enum StoreFiles {
         }
     }
 
-    /// Copies the main file, or the directory (its store is closed, so that it is all there is), and has the copy on disk, so that
-    /// writing it back does not fall into the time of what runs next.
+    /// Copies the main file, or the directory; its store is closed, so that it is all there is. The copy is on disk afterwards,
+    /// so that writing it back does not fall into the time of what runs next.
     static func copy(_ from: String, to path: String) throws {
         try remove(path)
         try FileManager.default.copyItem(atPath: from, toPath: path)

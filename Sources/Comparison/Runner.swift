@@ -1,9 +1,8 @@
 // Runs a plan: contenders take turns, each turn in a process of its own, and what they measured becomes a report.
 //
-// Invariant: within a case every contender has the same number of turns (who cannot be the row's headline may have fewer,
-// where the plan says so), in an order shuffled by the seed within each round, so that drift
-// of the machine hits all alike; the first round is a warm-up and not counted. No time is reported for a case whose
-// answers are not the same on every engine.
+// Invariants: within a case every contender has the same number of turns; one that cannot be the row's headline may have fewer,
+// where the plan says so. The seed shuffles their order within each round, so that drift of the machine hits all alike. The first
+// round is a warm-up and not counted. No time is reported for a case whose answers are not the same on every engine.
 
 import Foundation
 import Workloads
@@ -141,8 +140,8 @@ public struct Runner {
 
     // MARK: One case
 
-    /// A case's first round, and its first that counts where that one only warmed up; whether the case is one, which it is not where
-    /// the plan's least number of turns does not fit.
+    /// A case's first round, and its first that counts where that one only warmed up. Returns whether the case is one: it is not
+    /// where the plan's least number of turns does not fit.
     private func begin(
         _ run: CaseRun, casesToCome: Int, _ timetable: inout Timetable, _ fixtures: inout PreparedStores,
         _ report: inout ComparisonReport

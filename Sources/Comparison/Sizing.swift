@@ -52,7 +52,7 @@ extension Runner {
         min(item.size, max(item.suite.smallestSize, min(item.suite.smallestSize * 5, item.size / 50)))
     }
 
-    /// Seconds that a round of all cases of a suite takes at a size, from the first and the last of their contenders; null if it
+    /// Seconds that a round of all cases of a suite takes at a size, from the first and the last of their contenders. Null if it
     /// does not end in time. A contender that fails is the measuring's affair.
     private func pilot(_ item: PlanItem, size: Int, until end: Date) throws -> Double? {
         var small = item

@@ -53,14 +53,14 @@ public let ratioNeedsTurns = 4
 
 /// The ratio of the medians of two samples, with an interval that holds the true ratio in at least 95% of comparisons.
 ///
-/// The interval is exact and asks for no distribution: it holds every factor by which the second sample can be stretched
-/// before the rank test of Mann and Whitney calls the two different at 5% (Hodges and Lehmann). Resampling the turns, which
-/// is more usual, calls two samples of five alike "different" in one comparison of ten. Its ends are ratios of two
-/// turns that were measured. With fewer than four turns a side no interval can be had at 95% (three against three lie apart
-/// by chance one time in ten): then there is none, and the ratio is undecided.
+/// The interval is exact and asks for no distribution (Hodges and Lehmann). It holds every factor by which the second sample can
+/// be stretched before the rank test of Mann and Whitney calls the two different at 5%. Resampling the turns, which is more
+/// usual, calls two samples of five alike "different" in one comparison of ten. Its ends are ratios of two turns that were
+/// measured. With fewer than four turns a side no interval can be had at 95%: three against three lie apart by chance one time in
+/// ten. Then there is none, and the ratio is undecided.
 ///
-/// - Parameter resolution: how far two runs of the same thing lie apart for reasons that every turn of a contender shares
-///   (where its files and its memory came to lie), as a fraction; the interval is widened by it at both ends.
+/// - Parameter resolution: how far two runs of the same thing lie apart, as a fraction. The reasons are those that every turn of
+///   a contender shares: where its files and its memory came to lie. The interval is widened by it at both ends.
 public func ratioOfMedians(
     _ numerator: [Double], _ denominator: [Double], resolution: Double = measuringResolution
 ) -> RatioEstimate {
@@ -106,8 +106,8 @@ enum RankTest {
         return cut
     }
 
-    /// In how many of the orders of the two samples together the statistic has each value from 0 on: the coefficients of
-    /// the product of (1 - x^(second + i)) / (1 - x^i) for i from 1 to first.
+    /// In how many of the orders of the two samples together the statistic has each value from 0 on. These are the coefficients
+    /// of the product of (1 - x^(second + i)) / (1 - x^i) for i from 1 to first.
     private static func countsOfStatistic(_ first: Int, _ second: Int) -> [Double] {
         let top = first * second
         var counts = [Double](repeating: 0, count: top + 1)

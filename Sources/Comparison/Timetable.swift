@@ -1,8 +1,8 @@
 // How the time given to a comparison is shared out.
 //
 // Invariant: the time given is kept. Suites have shares of it by the number of their cases, and what one leaves the next
-// ones have. Where not even the least number of turns fits, cases get fewer, the expensive ones first, and the suites still to
-// come keep time for theirs; when the time is over by a twentieth, what is left is not run. All of it is said in the report.
+// ones have. Where not even the least number of turns fits, cases get fewer, the expensive ones first. The suites still to come
+// keep time for theirs. When the time is over by a twentieth, what is left is not run. All of it is said in the report.
 
 import Foundation
 

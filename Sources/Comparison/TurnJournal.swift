@@ -1,8 +1,8 @@
 // The turns of a comparison as they end, in a file: what lets one go on that was interrupted.
 //
-// Invariant: a line is one JSON object, written whole and with one call, after its turn has ended; a last line without its end
-// was cut off and counts for nothing. The first line says what was compared, and a file is gone on with only for the
-// same: turns of two different comparisons are never mixed.
+// Invariant: a line is one JSON object, written whole and with one call, after its turn has ended. A last line without its end
+// was cut off and counts for nothing. The first line says what was compared, and a file is gone on with only for the same: turns
+// of two different comparisons are never mixed.
 
 import Foundation
 import Workloads

@@ -1,7 +1,7 @@
 // One turn of a workload on UserDefaults, which is no database.
 //
-// Invariant: as in Measurement.swift, what is timed lies between `begin` and `end` of the meter, and the same answers are
-// hashed: the rows that were read, or after a write the content, which the workload hashes itself when it is asked to check.
+// Invariant: as in Measurement.swift, what is timed lies between `begin` and `end` of the meter, and the same answers are hashed.
+// They are the rows that were read, or after a write the content, which the workload hashes itself when it is asked to check.
 
 import Rootstock
 import Workloads

@@ -40,8 +40,8 @@ package final class Parity {
             leftOut.append(statement)
             return nil
         }
-        // SQLite promises that a failed INSERT leaves last_insert_rowid() alone, and does not keep it when a foreign key fails
-        // at the statement's end: after a failure it is nobody's promise until the next INSERT that succeeds.
+        // SQLite promises that a failed INSERT leaves last_insert_rowid() alone, and does not keep it when a foreign key fails at
+        // the statement's end. After a failure nothing is promised until the next INSERT that succeeds.
         if expectedOutcome.failure != nil {
             rowIDIsOpen = true
         } else if expectedOutcome.changes > 0, expectedOutcome.lastInsertRowID == actualOutcome.lastInsertRowID,

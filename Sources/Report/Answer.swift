@@ -42,8 +42,8 @@ extension ComparisonReport {
         return text
     }
 
-    /// "lmdb is faster than native SQLite at its best in 5 of 8 cases (median 2.4x; reads 4 of 4, writes 1 of 4) and slower in 1 ...":
-    /// all suites of the report together.
+    /// `lmdb is faster than native SQLite at its best in 5 of 8 cases (median 2.4x; reads 4 of 4, writes 1 of 4) and slower in 1
+    /// ...`: all suites of the report together.
     private var summarySentences: [String] {
         let writing = Set(cases.filter(\.writes).map { [$0.suite, $0.case] })
         let rivals = summaries.flatMap { summary in

@@ -1,6 +1,6 @@
 // How the ratios of a suite depend on its size: a table, and a drawing of each case, of a comparison at several sizes.
 //
-// Invariant: a point is a row of the suite's table, native's best configuration at that size against the engine; nothing is drawn
+// Invariant: a point is a row of the suite's table, native's best configuration at that size against the engine. Nothing is drawn
 // between two sizes but a straight line, and every point has its figure beside it in the table.
 
 import Comparison

@@ -12,8 +12,8 @@ extension Connection {
             guard let handle = compiled.handle else {
                 throw DatabaseError(.misuse, "the text holds no statement", sql: sql)
             }
-            // The front door is asked anew what to make of anything but queries and changes: a COMMIT depends on what was
-            // done in the transaction, a pragma on more than the schema.
+            // The front door is asked anew what to make of anything but queries and changes. A COMMIT depends on what was done in
+            // the transaction, a pragma on more than the schema.
             let statement = compiled.statement(
                 handle, sql: sql, isReusable: engine.isNative || SQLTokens.isQueryOrChange(text))
             // What stands behind the statement would be dropped without a word.

@@ -1,5 +1,5 @@
-// PartialFile.swift - a database that is being made, under a name of its own beside the one that it is to have: a file, or with some
-// engines a directory.
+// PartialFile.swift - a database that is being made, under a name of its own beside the one that it is to have. It is a file, or
+// with some engines a directory.
 //
 // Invariant: the name that was asked for never holds a part. It is given when the file is whole and synced, and is never taken from
 // a file that exists.

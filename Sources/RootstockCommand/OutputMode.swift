@@ -77,8 +77,8 @@ struct RowFormat {
 
 /// Runs one statement and prints its rows.
 ///
-/// A statement without rows prints nothing at all, its column names included: so does the sqlite3 shell, and what the front
-/// door makes of a CREATE is a query without rows.
+/// A statement without rows prints nothing at all, no column names either, as in the sqlite3 shell. What the front door makes of
+/// a CREATE is a query without rows.
 protocol ResultPrinter {
     mutating func print(_ statement: Statement, to output: StandardOutput) throws
 }

@@ -1,8 +1,8 @@
 // The memory engine: an ordered map in this process, with snapshots. Also the example for authors of engines.
 //
-// Invariant: the environment's current commit is an immutable value behind a lock; a reader keeps the one it began
-// with, the writer works on a copy and puts it in the place of the current one when it commits. Copies share what
-// they have in common (see MemoryTree).
+// Invariant: the environment's current commit is an immutable value behind a lock. A reader keeps the one it began with; the
+// writer works on a copy and puts it in the place of the current one when it commits. Copies share what they have in common (see
+// MemoryTree).
 
 import Foundation
 import RootstockPlug

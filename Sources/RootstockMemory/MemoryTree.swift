@@ -1,10 +1,9 @@
 // The memory engine's tree: a persistent B-tree. Copying one costs a reference; changing a copy leaves the other as
 // it was.
 //
-// Invariant: a node that two trees can reach is never changed. Every node below a shared one is shared with it, so it
-// is enough to copy, on the way down, each node that is not uniquely referenced; what was copied once in a write
-// transaction is changed in place from then on. Records are immutable, so bytes handed out stay where they are while
-// their tree lives.
+// Invariant: a node that two trees can reach is never changed. Every node below a shared one is shared with it. So it is enough
+// to copy, on the way down, each node that is not uniquely referenced. What was copied once in a write transaction is changed in
+// place from then on. Records are immutable, so bytes handed out stay where they are while their tree lives.
 
 import Foundation
 import RootstockPlug
@@ -209,8 +208,8 @@ struct MemoryTree {
 
 /// A path from the root to a record.
 ///
-/// Invariant: the path holds its nodes without counting references (a counted one would make them look shared), and
-/// so it is good only while the tree it was sought in is alive and unchanged.
+/// Invariant: the path holds its nodes without counting references, because a counted one would make them look shared. So it is
+/// good only while the tree it was sought in is alive and unchanged.
 struct MemoryPath {
     private var steps: [(node: Unmanaged<MemoryNode>, index: Int)] = []
 

@@ -1,7 +1,7 @@
 // Object.swift - one row of a table as an object: an id, and values that are read when they are first asked for.
 //
-// Invariant: in one context there is at most one object of a row; what it holds is as it was read, or as the application changed it, until
-// it is saved, refreshed or rolled back.
+// Invariant: in one context there is at most one object of a row. What it holds is as it was read, or as the application changed
+// it, until it is saved, refreshed or rolled back.
 
 import Rootstock
 

@@ -1,7 +1,7 @@
 // The protocols that an engine written in Swift conforms to: start here to write one.
 //
-// Invariant: what they ask for is what the C header rootstock_engine.h asks for, no more and no less;
-// Rootstock's PluggedEngine.swift puts one into the shape of the other and adds nothing.
+// Invariant: what they ask for is what the C header rootstock_engine.h asks for, no more and no less. Rootstock's
+// PluggedEngine.swift puts one into the shape of the other and adds nothing.
 
 /// An ordered key-value engine, written in Swift, for SQL to run on.
 ///

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Finds sentences of more than 30 words, which are hard to read, in the README, the articles, the notes, the comments of the C
-code and those of the Swift API (///); and links to files that are not there.
+and Swift code; and links to files that are not there.
 
 Usage: Tests/Prose/check.py [--self-test] [FILE...]
 
@@ -17,7 +17,7 @@ LIMIT = 30
 PATTERNS = [
     "README.md", "CONTRIBUTING.md", "Sources/*/*.docc/*.md", "Vendor-notes/*.md", "Vendor-notes/results/README.md",
     "CShims/**/*.[ch]",
-    "Sources/Rootstock/**/*.swift", "Sources/RootstockPlug/*.swift", "Sources/RootstockObjects/*.swift",
+    "Sources/**/*.swift",
 ]
 # These have sentences to mend yet.
 LATER = ("CShims/RootstockTable/rewriter/", "CShims/RootstockTable/program/")
@@ -58,8 +58,14 @@ def comments(text):
 
 
 def swift_comments(text):
-    """The lines behind `///`, each where it stands."""
-    return "\n".join(re.sub(r"^\s*///\s?", "", line) if re.match(r"\s*///", line) else "" for line in text.split("\n"))
+    """The lines behind `///` and `//`, each where it stands; lines of the two kinds are paragraphs of their own."""
+    lines, before = [], ""
+    for line in text.split("\n"):
+        found = re.match(r"\s*(///?)(?!/)\s?(.*)", line)
+        kind = found[1] if found else ""
+        lines.append("* " + found[2] if kind != before and found and found[2] else found[2] if found else "")
+        before = kind
+    return "\n".join(lines)
 
 
 def sentences(text):

@@ -3,8 +3,8 @@ import Rootstock
 
 /// Runs one ``LogicTest`` on a connection and says which records did not answer as they should.
 ///
-/// Values are printed as the original runner prints them: `NULL`; `(empty)` for empty text; `@` for a byte that is no
-/// printable ASCII; integers in 32 bits; reals with three digits behind the point.
+/// Values are printed as the original runner prints them: `NULL`; `(empty)` for empty text; `@` for a byte that is no printable
+/// ASCII. Integers have 32 bits, reals three digits behind the point.
 public struct LogicTestRunner {
     public struct Failure: Sendable, CustomStringConvertible {
         public var line: Int

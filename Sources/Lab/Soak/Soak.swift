@@ -1,8 +1,8 @@
-// Soak.swift - a store that lives long: random work from several connections, held against a native twin, for as long as
-// one likes, with an eye on what must not grow.
+// Soak.swift - a store that lives long: random work from several connections, compared with a native twin, for as long as one
+// likes. What must not grow is watched.
 //
-// Invariant: every statement that changes the twin's tables is run on both sides and must end alike on both; whatever
-// differs, is unsound or grows ends the run with what it was and the seed that led there.
+// Invariant: every statement that changes the twin's tables is run on both sides and must end alike on both. Whatever differs, is
+// unsound or grows ends the run, which tells what it was and the seed that led there.
 
 import Foundation
 import Rootstock

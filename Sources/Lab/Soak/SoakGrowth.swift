@@ -1,8 +1,8 @@
 // SoakGrowth.swift - samples of what must stay flat, and the judgement.
 //
-// Tolerances: the largest value of the run's last quarter against the largest of its second quarter (the first is for
-// warming up): file 1.5 times and 4 MB (which a write map reserves ahead), memory 1.25 times and 24 MB, descriptors 4. Those cover what is in the air
-// when a sample is taken; growth without end passes them in a run of some minutes.
+// Tolerances: the largest value of the run's last quarter against the largest of its second quarter; the first is for warming up.
+// File 1.5 times and 4 MB (which a write map reserves ahead), memory 1.25 times and 24 MB, descriptors 4. Those cover what is in
+// the air when a sample is taken; growth without end passes them in a run of some minutes.
 
 import Foundation
 import Rootstock

@@ -1,7 +1,8 @@
 // What the processes of a torture do with their store, and what must be true of it at every moment.
 //
-// Invariants, whoever dies when: the balances of all accounts add up to the same sum; each writer's row in `progress` says how many
-// transactions it made, and `history` holds exactly the last of them; the number that the writer's log holds is not above it.
+// Invariants, whoever dies when: the balances of all accounts add up to the same sum. Each writer's row in `progress` says how
+// many transactions it made, and `history` holds exactly the last of them. The number that the writer's log holds is not above
+// it.
 
 import Foundation
 import Rootstock

@@ -1,8 +1,8 @@
 // From a database and a workload file to a suite that can be run: everything is checked and chosen here, before anything is
 // measured.
 //
-// Invariant: a statement that native SQLite cannot run is the user's to correct and ends the preparation with its line; one
-// that only a store refuses is a result, and is left to the comparison to report.
+// Invariant: a statement that native SQLite cannot run is the user's to correct and ends the preparation with its line. One that
+// only a store refuses is a result, and is left to the comparison to report.
 
 import CSQLite
 import Foundation

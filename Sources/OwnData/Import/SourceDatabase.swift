@@ -2,8 +2,8 @@
 //
 // Invariant: nothing is written into the original, nor beside it but for the lock file that every reader of an LMDB store
 // needs. A write-ahead log that no process has open is read from a copy,
-// since SQLite would build its shared-memory file beside the original; a database without a log is opened as immutable, and
-// a change underneath is noticed when it is closed (`checkUnchanged`).
+// since SQLite would build its shared-memory file beside the original. A database without a log is opened as immutable, and a
+// change underneath is noticed when it is closed (`checkUnchanged`).
 
 import CSQLite
 import Foundation

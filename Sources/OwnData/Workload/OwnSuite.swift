@@ -1,7 +1,7 @@
 // The suite that a database and a workload file make: a fixture that is the import, a case for each operation, and the mix.
 //
-// Invariant: what the parent decided - the workload's text, the pools, how often each operation runs - stands in one
-// definition file, and every measuring process makes the same suite from it.
+// Invariant: one definition file holds what the parent decided: the workload's text, the pools, how often each operation runs.
+// Every measuring process makes the same suite from it.
 
 import Foundation
 import Rootstock

@@ -1,9 +1,8 @@
 // The values that parameters are drawn from: taken from the original once, kept in a small SQLite file, read by every
 // measuring process.
 //
-// Invariant: pools depend on the original's content and the seed alone, and draws on the pools and the seed, so that every
-// engine gets the same parameters in the same order. Values live in one arena as long as the pools do; statements borrow
-// them.
+// Invariant: pools depend on the original's content and the seed alone, and draws on the pools and the seed. So every engine gets
+// the same parameters in the same order. Values live in one arena as long as the pools do; statements borrow them.
 
 import CSQLite
 import Foundation

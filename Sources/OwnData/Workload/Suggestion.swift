@@ -1,8 +1,8 @@
 // A first workload for a database, written from its schema: what an application would do to such tables.
 //
-// Invariant: what is written runs as it is. Every operation is tried on a native copy first; one that fails there - a CHECK, a
-// trigger, a key that cannot be made up - is written as a remark with SQLite's reason. Every query says in which order its rows
-// come, down to the key, so that answers can be compared.
+// Invariant: what is written runs as it is. Every operation is tried on a native copy first. One may fail there, by a CHECK, a
+// trigger or a key that cannot be made up. It is written as a remark with SQLite's reason. Every query says in which order its
+// rows come, down to the key, so that answers can be compared.
 
 import CSQLite
 import Foundation

@@ -1,9 +1,9 @@
 // Suite `engine` with several connections at once: readers beside a writer, and writers beside each other.
 //
-// Invariant: what is left behind does not depend on who came first, so that answers can be held against each other: writers
-// of one case share keys out or write what belongs to the key, and where a companion writes as often as it can, the keys
-// and the lengths of the values are the content that counts. A value is never torn: its pieces are written twice
-// (`ValuePool.isWhole`), and a reader that meets two that differ fails the case.
+// Invariant: what is left behind does not depend on who came first, so that answers can be compared. Writers of one case share
+// keys out, or write what belongs to the key. Where a companion writes as often as it can, the keys and the lengths of the values
+// are the content that counts. A value is never torn: its pieces are written twice (`ValuePool.isWhole`), and a reader that meets
+// two that differ fails the case.
 
 import Rootstock
 

@@ -1,7 +1,7 @@
 // The floor: an engine by the plug's own calls, with no SQL above it. The limit that the SQL path is held against.
 //
-// Invariant: one environment, one tree, opened with the durability class that the SQL row beside it has; an operation is
-// one transaction unless the workload batches, as it is in SQL. One thread writes, so that nobody queues for the writer.
+// Invariant: one environment, one tree, opened with the durability class that the SQL row beside it has. An operation is one
+// transaction unless the workload batches, as it is in SQL. One thread writes, so that nobody queues for the writer.
 
 import Foundation
 import Rootstock

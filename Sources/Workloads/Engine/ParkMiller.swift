@@ -1,7 +1,7 @@
 // The pseudo-random data of LevelDB's db_bench, so that our keys and values are the ones that its figures were taken on.
 //
-// Invariant: everything here is a pure function of the seed. Two processes with the same seed bind the same bytes in the
-// same order, which is what makes "answers are equal" a statement about the engines and not about the data.
+// Invariant: everything here is a pure function of the seed. Two processes with the same seed bind the same bytes in the same
+// order. So "answers are equal" is a statement about the engines and not about the data.
 
 /// The Park-Miller "minimal standard" generator: x <- 16807 x mod (2^31 - 1), as in LevelDB's `util/random.h`.
 public struct ParkMiller: Sendable {

@@ -1,8 +1,8 @@
 // Suite `library` on Foundation's UserDefaults: the lists encoded as property lists, one value each.
 //
-// Invariant: times run from objects in to objects out, as on the engines: a change decodes the lists that it needs, changes
-// them, encodes them and has UserDefaults write its file. The answers are those of SQL, row by row. Where UserDefaults
-// writes is the process's affair: XDG_CONFIG_HOME names the folder before anything is asked of it.
+// Invariant: times run from objects in to objects out, as on the engines. A change decodes the lists that it needs, changes them,
+// encodes them and has UserDefaults write its file. The answers are those of SQL, row by row. Where UserDefaults writes is the
+// process's affair: XDG_CONFIG_HOME names the folder before anything is asked of it.
 
 import Foundation
 

@@ -1,9 +1,9 @@
 // A running hash over the rows that an engine answered.
 //
 // Invariant: equal sequences of rows (column by column: storage class, length, bytes) give equal hashes on every engine;
-// the order of rows counts. While the clock runs only `touch` is used: length, first and last byte of a column, so that
-// the answer is fetched and its memory read, and the hashing does not drown the engine. The whole hash is taken in a
-// pass of its own over the same rows.
+// the order of rows counts. While the clock runs only `touch` is used: length, first and last byte of a column. So the answer is
+// fetched and its memory read, and the hashing does not drown the engine. The whole hash is taken in a pass of its own over the
+// same rows.
 
 public struct AnswerHash: Sendable {
     public private(set) var value: UInt64 = 0x9e37_79b9_7f4a_7c15

@@ -1,8 +1,7 @@
 // Threads of a workload, each with a connection of its own.
 //
 // Invariant: all workers stand ready, connected and with their statements prepared, before any of them begins and before the
-// clock starts; the first failure of any is the failure of the workload. A worker's laps are its own memory until all
-// have ended.
+// clock starts. The first failure of any is the failure of the workload. A worker's laps are its own memory until all have ended.
 
 import Foundation
 import Rootstock

@@ -1,7 +1,7 @@
 // Suite `objects`: what an object store does to the database under it, after Tarasenko 2025, table 1.
 //
-// Invariant: the pattern is an object store's, not a query author's: ids come first, the values of an object when it is
-// touched (a fault), and every update and delete checks the version it read (optimistic locking).
+// Invariant: the pattern is an object store's, not a query author's. Ids come first, the values of an object when it is touched
+// (a fault). Every update and delete checks the version it read (optimistic locking).
 
 import RootstockObjects
 

@@ -1,7 +1,7 @@
 // Suite `reader`: a feed reader's day, after "Why I use SQLite and FMDB".
 //
-// Invariant: every case is something that the application does on a tap or at a launch, with the indexes such an application
-// has; an operation is that whole thing unless the summary says otherwise.
+// Invariant: every case is something that the application does on a tap or at a launch, with the indexes such an application has.
+// An operation is that whole thing unless the summary says otherwise.
 
 extension Suite {
     public static let reader = Suite(

@@ -1,7 +1,7 @@
 // Suite `schema`: what a change of the schema, and a look at it, cost beside 50, 400 and 2,000 tables.
 //
-// Invariant: each table has two indexes and a foreign key to the table before it; each case runs once at every one of the
-// three sizes, so that a cost which grows with the number of tables shows. A smaller size of the suite caps all three.
+// Invariant: each table has two indexes and a foreign key to the table before it. Each case runs once at every one of the three
+// sizes, so that a cost which grows with the number of tables shows. A smaller size of the suite caps all three.
 
 extension Suite {
     public static let schema = Suite(

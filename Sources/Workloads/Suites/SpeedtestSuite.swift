@@ -1,7 +1,7 @@
 // Suite `speedtest`: the kinds of statements that SQLite's own speedtest1 times, in statements of ours.
 //
 // Invariant: a case is a block of statements on the same three tables (no index, one index, primary key), its operations the
-// statements of the block; every write block leaves content that is hashed.
+// statements of the block. Every write block leaves content that is hashed.
 
 extension Suite {
     public static let speedtest = Suite(

@@ -1,9 +1,9 @@
 // Suite `ycsb`: the core mixes of the Yahoo! Cloud Serving Benchmark on a table of ten text fields.
 //
 // Invariant: an operation is a transaction. Which record an operation touches follows YCSB's generators (scrambled zipfian
-// with exponent 0.99, or latest), drawn from the seed, so that every engine gets the same operations in the same order.
-// With several threads each has its share of the operations, a connection and a seed of its own; who writes a record last
-// is then the machine's affair, and the content that must agree is the keys and the lengths of the fields.
+// with exponent 0.99, or latest), drawn from the seed. So every engine gets the same operations in the same order. With several
+// threads each has its share of the operations, a connection and a seed of its own. Who writes a record last is then up to the
+// machine. The content that must agree is the keys and the lengths of the fields.
 
 #if canImport(Glibc)
     import Glibc
