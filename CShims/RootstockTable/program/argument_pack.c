@@ -2,9 +2,9 @@
 ** argument_pack.c - any number of values through an SQL function, which takes 127 at most.
 **
 ** rootstock_pack(value, ...) gives a pointer to its values; one of packs gives a pack of all of theirs. The front door
-** packs the parameters of a statement that the store runs itself where there are many of them, and rows of RETURNING
-** come as packs of which rootstock_value(pack, n) takes the columns. Invariant: a pack's values live as long as the SQL
-** value that holds it.
+** packs the parameters of a statement that the store runs itself, where there are many of them. Rows of RETURNING come
+** as packs, whose columns rootstock_value(pack, n) takes. Invariant: a pack's values live as long as the SQL value that
+** holds it.
 */
 #include "program/program.h"
 #include "program/argument_pack.h"

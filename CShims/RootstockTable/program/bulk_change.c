@@ -29,8 +29,8 @@ enum { TURN_BYTES = 8 << 20 };
 
 #define SCHEMA_CHANGED "the schema has changed: prepare the statement again"
 
-/* A row is packed as its rowid, or as the length and bytes of its key; then each value as its type, and behind it 8
-** bytes of a number, or the length and bytes of a text or blob. */
+/* A row is packed as its rowid, or as the length and bytes of its key. Then comes each value: its type, and behind
+** it 8 bytes of a number, or the length and bytes of a text or blob. */
 
 static int pack(rootstock_buffer *to, const void *bytes, size_t size) {
     return rootstock_buffer_append(to, bytes, size);

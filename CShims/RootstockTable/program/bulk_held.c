@@ -4,10 +4,12 @@
 ** Natively SQLite looks the value up in t. Of a virtual table it makes a table of its own with all keys first, and
 ** looks there: three times what the rest of the row costs. So the term becomes
 **   CASE rootstock_bulk_held(column, tree) WHEN 1 THEN 0 WHEN 0 THEN 1 ELSE column NOT IN (SELECT key FROM t) END
-** and the function has t's rowids as bits, or in order. Invariant: it says 1 or 0 only of an integer, which a column
-** whose affinity is of integers compares with rowids as they are; of anything else, and where t is not what it was, it
-** says nothing, and SQLite judges the term itself. t's rows are those of the statement's begin, because no row is
+**
+** The function has t's rowids as bits, or in order. t's rows are those of the statement's begin, because no row is
 ** changed before all conditions have been evaluated.
+**
+** Invariant: it says 1 or 0 only of an integer, which a column whose affinity is of integers compares with rowids as
+** they are. Of anything else it says nothing, nor where t is not what it was. SQLite then judges the term itself.
 */
 #include "program/program.h"
 #include "rewriter/hints.h"

@@ -1,10 +1,10 @@
 /*
 ** compile.c - a statement's text becomes the code of a program (runner.c).
 **
-** Compiled once (rst_code) and kept by its text: the inner statement that SQLite runs, the clauses that decide each
-** row, the list of RETURNING, and what of the schema a run has to look at. SQLite's own word on the statement is asked
-** first, on the schema database. Invariant: code is of one epoch of the schema, and is thrown away only while no
-** program runs.
+** Code (rst_code) is made once and kept by the statement's text. It has the inner statement that SQLite runs, the
+** clauses that decide each row, the list of RETURNING, and what of the schema a run has to look at. SQLite's own word
+** on the statement is asked first, on the schema database. Invariant: code is of one epoch of the schema, and is thrown
+** away only while no program runs.
 */
 #include "program/program.h"
 #include "executor/change_steps.h"
@@ -161,9 +161,9 @@ static bool is_single_insert(const rst_table *table, const rst_statement_parts *
 }
 
 /* An INSERT whose end is that of its one row: what the row violates is refused with it (rst_update), switched on as the
-** pragma may be by then. A key that fits nothing is told of before the row's values are made, which takes a program;
-** whether keys are enforced now, or deferred, is no matter: a text that needs nothing is remembered (rewrite_cache.c)
-** beyond the pragmas' next change. */
+** pragma may be by then. A key that fits nothing is told of before the row's values are made, which takes a program.
+** Whether keys are enforced now, or deferred, does not matter: a text that needs nothing is remembered
+** (rewrite_cache.c) beyond the pragmas' next change. */
 static bool is_alone(rst_table *table, const rst_statement_parts *parts) {
     char *message = NULL;
     int code;
@@ -201,9 +201,8 @@ static int compile_inner(rst_connection *c, rst_table *table, const rst_statemen
         result = rst_transform_insert(c, table, parts, parts->upsert.start != NULL ? "0" : NULL, true, &text, message);
         if (result != SQLITE_OK) return result;
     } else {
-        /* Only an UPDATE can pass over a row uncounted: it finds the rows of a DELETE that may have to, because a
-        ** trigger or a cascade of an earlier row removed one, or RAISE(IGNORE) spares it. update.c removes what it is
-        ** given. */
+        /* Only an UPDATE can pass over a row uncounted. So it finds the rows of a DELETE that may have to: a trigger
+        ** or a cascade of an earlier row removed one, or RAISE(IGNORE) spares it. update.c removes what it is given. */
         bool updates = parts->kind == KIND_UPDATE || rst_trigger_any(table, TRIGGER_DELETE) || table->is_parent;
         sqlite3_str *out = sqlite3_str_new(NULL);
         sqlite3_str_append(out, parts->whole.start, (int)(parts->verb.start - parts->whole.start));

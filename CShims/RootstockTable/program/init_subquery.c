@@ -1,10 +1,10 @@
 /*
 ** init_subquery.c - subqueries of a program that are run once a statement.
 **
-** A subquery that does not look at the row is run once a statement, natively: here it becomes a SELECT from
-** rootstock_init_rows (init_rows.c), which the program answers from its first answer. One that does is run for each
-** row. Invariant: what was replaced can be prepared by itself, with the statement's WITH before it, and looks at
-** nothing but the statement's parameters.
+** Natively a subquery that does not look at the row is run once a statement. Here it becomes a SELECT from
+** rootstock_init_rows (init_rows.c), which the program answers from its first answer. One that looks at the row is run
+** for each row. Invariant: what was replaced can be prepared by itself, with the statement's WITH before it, and looks
+** at nothing but the statement's parameters.
 */
 #include "program/program.h"
 #include "program/init_rows.h"
@@ -278,7 +278,7 @@ static int lookups_planned(rst_connection *c, rst_span with, const asked_place *
 }
 
 /* Whether IN the subquery, [query, close) in the expression, is a look-up natively. That rests on the affinity and
-** collation of what stands before IN: SQLite is asked how many look-ups there are with and without this one, for a
+** collation of what stands before IN. So SQLite is asked how many look-ups there are with and without this one: a
 ** LIMIT makes it none. */
 static bool is_lookup(rst_connection *c, rst_span with, const asked_place *place, const char *text, int size,
                       const char *query, const char *close) {

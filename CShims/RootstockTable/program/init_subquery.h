@@ -8,9 +8,9 @@
 /* Prepares a query that may stand by itself. SQLITE_OK, or what SQLite says of it. */
 int rst_prepare_alone(rst_connection *c, const char *text, sqlite3_stmt **statement);
 
-/* What reads each column of a query from rootstock_init_rows, before its number, and its collation: "b", "t", "n" for a
-** column without type, of text, of numbers, "+b" for an expression without affinity. Found by comparing values that
-** tell them apart. SQLITE_OK, or an error. */
+/* What reads each column of a query from rootstock_init_rows, before its number, and its collation. "b", "t" and "n"
+** stand for a column without type, of text and of numbers, "+b" for an expression without affinity. Found by
+** comparing values that tell them apart. SQLITE_OK, or an error. */
 int rst_result_kinds(rst_connection *c, rst_span with, const char *query, int columns, const char **kind,
                      const char **collation);
 

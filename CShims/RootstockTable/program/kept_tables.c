@@ -167,9 +167,9 @@ static void append_definitions(const common_table *tables, int count, int at, bo
         sqlite3_str_append(out, table->name.text, (int)(table->end - table->name.text));
 }
 
-/* Has the table's rows run once, if that can be. Its text is of the tables that it reads alone, so that it is the same
-** wherever the statement reads it, and of those as they are kept: all show the rows of one moment. SQLITE_OK, or
-** SQLITE_NOMEM. */
+/* Has the table's rows run once, if that can be. Its text is of the tables that it reads alone, so that it is the
+** same wherever the statement reads it. It reads them as they are kept, so that all show the rows of one moment.
+** SQLITE_OK, or SQLITE_NOMEM. */
 static int keep(rst_connection *c, common_table *tables, int count, int at, const rst_table *target) {
     sqlite3_str *text = sqlite3_str_new(NULL);
     bool *done = sqlite3_malloc64((sqlite3_uint64)count);

@@ -38,17 +38,17 @@ bool rst_subquery_may_read_index(rst_connection *c, const char *text, int size);
 /* Appends a column of a subquery that is run once. False: it does not stand alone. */
 bool rst_init_subquery_append(rst_connection *c, rst_span with, const char *text, int size, int column,
                               sqlite3_str *out);
-/* The expression of a SET or DO UPDATE of the table with every scalar subquery, EXISTS and list of IN that stands alone
-** as one that is run once: from sqlite3_malloc, or null. */
+/* The expression of a SET or DO UPDATE of the table. Every scalar subquery, EXISTS and list of IN in it that stands
+** alone is one that is run once. From sqlite3_malloc, or null. */
 char *rst_init_subquery_subqueries(const rst_table *table, rst_span with, const rst_token *alias, const char *text,
                                    int size);
 /* The same of a RETURNING list, whose answers are its own: they are looked for at the first row that is returned. */
 char *rst_init_subquery_returning(const rst_table *table, rst_span with, const char *text, int size);
-/* The statement's WITH with the common tables run once that the readers' text names at least so many times, or that are
-** MATERIALIZED: SQLite keeps for all of the statement what is read twice, or in RETURNING. *out is from sqlite3_malloc,
-** or null where there are none. `target`, which may be null: the table that an INSERT fills from a SELECT. SQLite reads
-** all of such a SELECT before the first row is inserted where it sees that it reads the table, and it sees it by this.
-** SQLITE_OK or SQLITE_NOMEM. */
+/* The statement's WITH, with some common tables run once: those that the readers' text names at least so many times,
+** or that are MATERIALIZED. SQLite keeps for all of the statement what is read twice, or in RETURNING. *out is from
+** sqlite3_malloc, or null where there are none. `target`, which may be null: the table that an INSERT fills from a
+** SELECT. SQLite reads all of such a SELECT before the first row is inserted where it sees that it reads the table,
+** and it sees it by this. SQLITE_OK or SQLITE_NOMEM. */
 int rst_init_subquery_common_tables(rst_connection *c, rst_span with, rst_span readers, int times,
                                     const rst_table *target, char **out);
 /* SQLite keeps the rows of some subqueries in FROM and of WITH (MATERIALIZE) for all rows of a statement; `select`, a

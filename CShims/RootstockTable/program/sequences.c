@@ -1,11 +1,11 @@
 /*
 ** sequences.c - which entries of sqlite_sequence a statement makes, whether a row comes or not.
 **
-** SQLite reads the entry of every AUTOINCREMENT table that a statement could insert into, those that its triggers and
-** the actions of foreign keys name included, when it begins, and writes it when it ends: a table without an entry has
-** one of 0 from then on, even if no trigger fired. SQLite itself is asked which tables these are: the program that it
-** compiles on the schema database opens sqlite_sequence and names each of them. Invariant: the list holds names of the
-** schema database's main schema, in the order in which SQLite writes them.
+** SQLite reads the entry of every AUTOINCREMENT table that a statement could insert into when the statement begins, and
+** writes it when it ends. Tables that its triggers and the actions of foreign keys name are among these. So a table
+** without an entry has one of 0 from then on, even if no trigger fired. SQLite itself is asked which tables these are:
+** the program that it compiles on the schema database opens sqlite_sequence and names each of them. Invariant: the list
+** holds names of the schema database's main schema, in the order in which SQLite writes them.
 */
 #include "program/program.h"
 #include "executor/foreign.h"

@@ -6,8 +6,8 @@
 
 #include "program/runner.h"
 
-/* The change [sql, end) of a view or a native table, or what became of it (*out), as a call of
-** rootstock_statement_constraints where triggers of it may change tables of the store that have foreign keys. *out as
+/* The change [sql, end) of a view or a native table, or what became of it (*out). It becomes a call of
+** rootstock_statement_constraints where its triggers may change tables of the store that have foreign keys. *out as
 ** it was where nothing changes. SQLITE_OK, SQLITE_NOMEM, or SQLITE_ERROR and *message. */
 int rst_statement_constraints_rewrite(rst_connection *c, const rst_statement_parts *parts, const char *sql,
                                       const char *end, char **out, char **message);

@@ -1,10 +1,10 @@
 /*
 ** upsert_clauses.c - ON CONFLICT clauses and SET lists: from text to the SELECT that evaluates them.
 **
-** The assignments are evaluated by one SELECT over two row images of the table: the row that is there (under the
-** table's name or alias) and the one that wanted in (`excluded`). A scalar subquery each keeps their names apart:
-** unqualified columns mean the row that is there. Invariant: the SELECT gives the values in the order of the clause's
-** columns, then the WHERE.
+** The assignments are evaluated by one SELECT over two row images of the table. One is the row that is there, under the
+** table's name or alias. The other is the row that wanted in, `excluded`. A scalar subquery each keeps their names
+** apart: unqualified columns mean the row that is there. Invariant: the SELECT gives the values in the order of the
+** clause's columns, then the WHERE.
 */
 #include "program/program.h"
 #include "program/runner.h"

@@ -6,8 +6,8 @@
 **
 **   column IN ('a', 'b')   becomes   (column IN ('a', 'b') AND rootstock_among(column, '1:a1:b'))
 **
-** The function is true whatever it is given. Where xBestIndex is shown it, the cursor goes by the rows of other texts
-** (scan_filter.c). Invariants: the hint stands in parentheses with the IN, a term of WHERE or of its AND; each
+** The function is true whatever it is given. Where xBestIndex is shown it, the cursor passes over the rows of other
+** texts (scan_filter.c). Invariants: the hint stands in parentheses with the IN, a term of WHERE or of its AND. Each
 ** text begins with a letter, so that no affinity makes a number of it.
 */
 #include "rewriter/rewriter.h"

@@ -209,8 +209,9 @@ static int build(rst_connection *c, const rst_table *table, const char *text, ch
     sqlite3_str_appendf(str, "INSERT INTO rootstock_bulk%s SELECT 0%s FROM rootstock_bulk(%Q,%Q,%lld,%lld)",
                         targets[made.count], filled, text, table->name, (long long)made.packed,
                         (long long)store_of(c)->epoch);
-    /* Named, or the front door would name it, should the text come back to it; and by its own name: a condition may
-    ** look at names of results (`b = "k"`, a string where there is no column k, would be the key). */
+    /* It has a name, or the front door would give it one, should the text come back to it. The name is its own,
+    ** because a condition may look at names of results: `b = "k"`, a string where there is no column k, would be the
+    ** key. */
     sqlite3_str_appendf(str, " UNION ALL SELECT \"%w\" AS \"%w\"", made.key, made.key);
     for (int i = 0; i < made.count; i++)
         sqlite3_str_appendf(str, ",(%.*s)", (int)(made.values[i].end - made.values[i].start), made.values[i].start);

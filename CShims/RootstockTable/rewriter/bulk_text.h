@@ -10,8 +10,8 @@ enum { BULK_COLUMNS = 4 };
 /* Beside the columns in the third argument of rootstock_bulk: neither condition nor values look at a table. */
 #define BULK_LOOKS_AT_ROWS_ALONE ((int64_t)1 << 40)
 
-/* An UPDATE or DELETE of a table of the store as the statement that gathers its rows; *out null where it stays what it
-** is: it may change one row only, or what hangs on the table or on the statement needs more than its rows. */
+/* An UPDATE or DELETE of a table of the store as the statement that gathers its rows. *out is null where it stays
+** what it is: it may change one row only, or what hangs on the table or on the statement needs more than its rows. */
 int rst_bulk_text(rst_connection *c, rst_table *table, const rst_statement_parts *parts, char **out, char **message);
 /* A DELETE of every row (rst_statement_clears) as one whose rows SQLite counts before the trees are emptied. */
 int rst_bulk_clear_text(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **out);

@@ -1,10 +1,10 @@
 /*
 ** conflict_targets.c - which key or unique index an ON CONFLICT (...) names.
 **
-** As SQLite: the first that fits, the newest first. It fits if each of its columns and expressions is one of the
-** target's terms, under its collation where the term says one, and the WHERE of a partial index is the target's. A
+** As SQLite: the first that fits, the newest first. An index fits if each of its columns and expressions is one of the
+** target's terms, under its collation where the term says one. The WHERE of a partial index must be the target's. A
 ** target that fits nothing was refused by the schema database. Invariant: a clause sees to the conflicts of that one
-** index and of no other; where the texts leave open which one SQLite means, the statement is refused.
+** index and of no other. Where the texts leave open which one SQLite means, the statement is refused.
 */
 #include "rewriter/rewriter.h"
 #include "catalog/column_sets.h"

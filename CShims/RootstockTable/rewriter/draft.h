@@ -1,6 +1,6 @@
 /*
-** draft.h - a statement on its way through the rewriter: its text as it is by now, and the tree of that, parsed when it
-** is first asked for and then kept until the text changes.
+** draft.h - a statement on its way through the rewriter: its text as it is by now, and the text's tree. The tree is
+** parsed when it is first asked for, and kept until the text changes.
 */
 #ifndef ROOTSTOCK_REWRITER_DRAFT_H
 #define ROOTSTOCK_REWRITER_DRAFT_H

@@ -1,7 +1,7 @@
 /*
-** expression_hints.c - writes a hint beside each comparison of an indexed expression, and the column that shows it for
-** a term of ORDER BY or GROUP BY: see expressions.c and expression_column.c. Invariant: one that does not compile is
-** taken back.
+** expression_hints.c - writes a hint beside each comparison of an indexed expression (expressions.c). A term of ORDER
+** BY or GROUP BY becomes the column that shows the expression (expression_column.c). Invariant: a hint that does not
+** compile is taken back.
 */
 #include "rewriter/rewriter.h"
 #include "rewriter/expressions.h"

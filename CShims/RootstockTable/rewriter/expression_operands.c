@@ -2,8 +2,8 @@
 ** expression_operands.c - what an indexed expression may be compared with: literals, parameters, calls of SQLite's own
 ** functions, and what operators make of them; and columns of the store's tables.
 **
-** Invariant: a hint gets the operand once more, so it has to give the same both times, and its collation must leave the
-** index's to the comparison: it has none, or it is a column whose collation is BINARY.
+** Invariant: a hint gets the operand once more, so the operand has to give the same both times. Its collation must
+** leave the index's to the comparison: it has none, or it is a column whose collation is BINARY.
 */
 #include "rewriter/rewriter.h"
 #include "rewriter/hints.h"

@@ -1,6 +1,6 @@
 /*
-** expression_orders.c - ORDER BY and GROUP BY of indexed expressions: which of their terms can be written as the hidden
-** column that shows the expression (expression_column.c), and whether it spares SQLite the sorting.
+** expression_orders.c - ORDER BY and GROUP BY of indexed expressions. Which terms can be written as the hidden column
+** that shows the expression (expression_column.c)? Does that spare SQLite the sorting?
 **
 ** Invariant: a term is one only where it is the whole expression, of the one item of FROM of its own SELECT that is the
 ** table. Columns of the expression can then be nobody else's: SQLite looks for them there first.

@@ -7,10 +7,10 @@
 **   lower(name) = ?1   becomes   (lower(name) = ?1 AND rootstock_equal_17_0("rootstock hint", ?1))
 **
 ** The function is true whatever it is given, so the statement means what it did wherever the hint stands. Where it
-** stands as a condition on the right table, SQLite shows it to xBestIndex (by xFindFunction, as a constraint on the
-** hidden column), and the plan may narrow the index by the value; the comparison itself is judged by SQLite again, row
-** by row. The name holds the number of the index in the catalog, which is never given twice, and the column's: a
-** statement that outlives the index asks for nothing.
+** stands as a condition on the right table, SQLite shows it to xBestIndex, by xFindFunction, as a constraint on the
+** hidden column. The plan may then narrow the index by the value. SQLite judges the comparison itself again, row by
+** row. The name holds the number of the index in the catalog, which is never given twice, and the column's: a statement
+** that outlives the index asks for nothing.
 **
 ** Where the column is a view's or a subquery's, or a WITH's, there is no hidden column to hand to the function. If the
 ** expression is of one column, that column is handed to it as it stands in the comparison:
@@ -20,14 +20,14 @@
 ** SQLite puts what v.name stands for in both places, or in neither. Where that is the column of the table itself,
 ** xBestIndex is shown it.
 **
-** In ON where the statement has an outer join, SQLite shows such a hint of the left table as well, whose rows it does
-** not choose: there the only hints are of the item to the right of a LEFT JOIN, in its own ON. ORDER BY and GROUP BY
-** are another matter: expression_column.c, expression_orders.c.
+** In a statement with an outer join, SQLite shows a hint in ON of the left table as well, whose rows the ON does not
+** choose. There the only hints are of the item to the right of a LEFT JOIN, in its own ON. ORDER BY and GROUP BY are
+** another matter: expression_column.c, expression_orders.c.
 **
 ** Invariant: a hint is added only where the text is the indexed expression, column for column, compared with what
-** leaves the collation to it (expression_operands.c); and one that does not compile is taken back (the table may be a
-** view, a name may be ambiguous). What values the hint's range has to hold is the matter of ranges.c, for an expression
-** as for a column without affinity.
+** leaves the collation to it (expression_operands.c). One that does not compile is taken back: the table may be a view,
+** a name may be ambiguous. What values the hint's range has to hold is the matter of ranges.c, for an expression as for
+** a column without affinity.
 */
 #include "rewriter/rewriter.h"
 #include "rewriter/expressions.h"

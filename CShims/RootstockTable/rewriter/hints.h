@@ -1,6 +1,6 @@
 /*
-** hints.h - what the files behind expressions.h share: the functions that hint (expressions.c), the indexed expressions
-** and their texts (expression_texts.c), and where a hint is written (expression_hints.c).
+** hints.h - what the files behind expressions.h share. expressions.c has the functions that hint, expression_texts.c
+** the indexed expressions and their texts. expression_hints.c says where a hint is written.
 */
 #ifndef ROOTSTOCK_HINTS_H
 #define ROOTSTOCK_HINTS_H

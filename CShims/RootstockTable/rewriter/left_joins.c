@@ -8,8 +8,8 @@
 ** OUTER are blanked.
 **
 ** A subquery to the right of what stays a LEFT JOIN, whose columns are subqueries themselves, is kept apart by a
-** LIMIT of all rows. SQLite 3.40 would merge it into the outer statement, run the inner one once, and overwrite its
-** kept result with NULL at the first row without a match: every later row reads NULL.
+** LIMIT of all rows. SQLite 3.40 would merge it into the outer statement, and run the inner one once. At the first row
+** without a match it overwrites the kept result with NULL: every later row reads NULL.
 **
 ** Invariants
 **  1. Only a term that AND joins to the rest of its clause counts, with one comparison, of which one side is a column

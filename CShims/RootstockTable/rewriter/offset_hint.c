@@ -1,11 +1,11 @@
 /*
 ** offset_hint.c - tells xBestIndex that the cursor may skip the rows of an OFFSET itself: leaf by leaf, not row by row.
 **
-** SQLite offers OFFSET to a table that is alone in its FROM. 3.40 also offers it where other rows could be skipped than
-** SQLite would skip: in a part of a compound SELECT, whose parts share one OFFSET, and beside terms of WHERE that it
-** does not show (`a = b` of one table). So the front door reads the statement. It must be one SELECT of one table of
-** the store. Its WHERE compares columns with literals or parameters, joined by AND, and its ORDER BY are names. The
-** front door then hands the table an argument, which says whether there is an ORDER BY:
+** SQLite offers OFFSET to a table that is alone in its FROM. 3.40 also offers it in two cases where other rows could be
+** skipped than SQLite would skip. One is a part of a compound SELECT, whose parts share one OFFSET. The other are terms
+** of WHERE that it does not show (`a = b` of one table). So the front door reads the statement. It must be one SELECT
+** of one table of the store. Its WHERE compares columns with literals or parameters, joined by AND, and its ORDER BY
+** are names. The front door then hands the table an argument, which says whether there is an ORDER BY:
 **
 **   SELECT * FROM t ORDER BY id LIMIT 10 OFFSET ?1   becomes   SELECT * FROM t('rootstock offset ordered') ORDER BY ...
 **

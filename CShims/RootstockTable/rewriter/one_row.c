@@ -2,11 +2,11 @@
 ** one_row.c - an UPDATE or DELETE of the row whose unique key is given by parameters tells the plan so.
 **
 ** SQLite lets a statement change the one row that it finds, without gathering rows first, where the module says that
-** there is one at most. By a key without numeric affinity there may be several: '05' = 5 is true where 5 comes from an
-** INTEGER column, and a module is not told where a value comes from (plan.c). So where all of WHERE is columns compared
-** by = with parameters and literals, which have no affinity of their own, and hold a unique key, the statement gets one
-** more term, on the hidden column of hints, which says so. Invariant: the term stands behind what was written, which is
-** left as it is; it says nothing but what the text shows.
+** there is one at most. A key without numeric affinity may find several: '05' = 5 is true where 5 comes from an INTEGER
+** column. A module is not told where a value comes from (plan.c). Parameters and literals have no affinity of their
+** own. So where all of WHERE compares columns by = with these, and the columns hold a unique key, the statement gets
+** one more term. It is on the hidden column of hints, and says so. Invariant: the term stands behind what was written,
+** which is left as it is; it says nothing but what the text shows.
 */
 #include "rewriter/rewriter.h"
 #include "rewriter/transform.h"

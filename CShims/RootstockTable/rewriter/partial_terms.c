@@ -2,9 +2,9 @@
 ** partial_terms.c - tells xBestIndex that it may believe `x IS NOT NULL`, `x <> 1` and `x IS NOT 1`, so that partial
 ** indexes of such rows serve.
 **
-** SQLite shows these terms of a table even where they stand in the ON of a LEFT JOIN to the right of it, and choose
-** none of its rows (partial_predicate.c). A statement in which no ON of a LEFT JOIN has such a term is safe. There the
-** front door hands an argument to the tables that have such indexes:
+** SQLite shows these terms of a table even in the ON of a LEFT JOIN to the right of it, where they choose none of its
+** rows (partial_predicate.c). A statement in which no ON of a LEFT JOIN has such a term is safe. There the front door
+** hands an argument to the tables that have such indexes:
 **
 **   FROM t WHERE t.a = ?1 AND t.b IS NOT NULL   becomes   FROM t('rootstock terms') WHERE ...
 **

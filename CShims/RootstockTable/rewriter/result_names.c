@@ -3,10 +3,10 @@
 ** them.
 **
 ** SQLite names an unaliased expression by its text. Where something of that is written otherwise, the native name is
-** written out behind it with AS: in every SELECT, for subqueries, views and CREATE TABLE AS have columns of these
-** names. A bare rowid is named by the INTEGER PRIMARY KEY that it stands for, which a virtual table cannot declare;
-** but not in a subquery, whose columns SQLite names before it knows. For the same reason a rowid in the ORDER BY of
-** a compound SELECT becomes the number of its item. Invariant: only AS and a name are added, and only where no
+** written out behind it with AS. That is so in every SELECT, because subqueries, views and CREATE TABLE AS have columns
+** of these names. A bare rowid is named by the INTEGER PRIMARY KEY that it stands for, which a virtual table cannot
+** declare. In a subquery it is not: SQLite names its columns before it knows. For the same reason a rowid in the ORDER
+** BY of a compound SELECT becomes the number of its item. Invariant: only AS and a name are added, and only where no
 ** alias stands; and only such a rowid is exchanged.
 */
 #include "rewriter/rewriting.h"

@@ -1,11 +1,11 @@
 /*
 ** row_values.c - (a, b) IN (...) in WHERE and ON is kept from the planner.
 **
-** SQLite 3.40.1 splits such a term into one equality for each column, tells a module nothing of it, and checks the rows
-** that come back by the column's affinity alone: where the right-hand side's affinity counts too (a TEXT column and a
-** list of integers), rows are lost. OR 0 behind the whole term leaves its value as it is and makes it one that no index
-** serves, so that SQLite evaluates it on each row. A unary plus would do that, too; but SQLite then asks for the value,
-** and looks through the whole list for a NULL on each row that is not in it. Invariant: nothing else of the text
+** SQLite 3.40.1 splits such a term into one equality for each column and tells a module nothing of it. It checks the
+** rows that come back by the column's affinity alone. So rows are lost where the right-hand side's affinity counts too
+** (a TEXT column and a list of integers). OR 0 behind the whole term leaves its value as it is and makes it one that no
+** index serves, so that SQLite evaluates it on each row. A unary plus would do that, too. But SQLite then asks for the
+** value, and looks through the whole list for a NULL on each row that is not in it. Invariant: nothing else of the text
 ** changes, and the result columns, whose names are their text, are left alone. Terms for which all this makes no
 ** difference are left to the planner: row_values_alike.c.
 */

@@ -2,9 +2,9 @@
 ** row_values_alike.c - whether the planner may have (a, b) IN (SELECT ...): where checking the rows by the columns'
 ** affinity alone (row_values.c) is what the comparison means.
 **
-** It is for a column of a numeric affinity, which is the comparison's whatever the other side is. It is for one of
-** another affinity if the other side is a column of a table under affinity TEXT, or under none where the first has
-** none: nothing is made of its values then, and they come as they are. Invariant: what cannot be told from the text,
+** It is for a column of a numeric affinity, which is the comparison's whatever the other side is. It may be for one of
+** another affinity. Then the other side is a column of a table under affinity TEXT, or under none where the first has
+** none. SQLite makes nothing of its values, and they come as they are. Invariant: what cannot be told from the text,
 ** the store's tables and SQLite's word on the SELECT is left hidden.
 */
 #include "rewriter/rewriter.h"
@@ -29,8 +29,8 @@ static bool is_view(rst_connection *c, const rst_token *token) {
     return found;
 }
 
-/* Whether every name of a column in the statement can only be that of a table: no views, no subqueries in their place,
-** no WITH; and no outer join, which SQLite shows to a module in ways of its own. */
+/* Whether every name of a column in the statement can only be that of a table: no views, no subqueries in their
+** place, no WITH. Nor may there be an outer join, which SQLite shows to a module in ways of its own. */
 static bool is_of_tables(rst_connection *c, const rst_syntax *node) {
     switch (node->kind) {
     case SYNTAX_WITH:
@@ -74,9 +74,9 @@ static char affinity_of(const rst_connection *c, const rst_token *column) {
     return affinity;
 }
 
-/* Whether the values of a column of a declared type are compared with one of that affinity, TEXT or none, as they are,
-** by the rules of SQLite's documentation on datatypes. A column without affinity holds numbers, too, and those are
-** never equal to text. */
+/* Whether the values of a column of a declared type are compared as they are with one of that affinity, TEXT or
+** none. The rules are those of SQLite's documentation on datatypes. A column without affinity holds numbers, too,
+** and those are never equal to text. */
 static bool keeps_values(const char *type, char affinity) {
     static const char *const texts[] = {"CHAR", "CLOB", "TEXT"};
     bool text = false;

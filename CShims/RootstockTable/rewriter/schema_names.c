@@ -3,9 +3,9 @@
 ** functions under their other names, and hints about an index.
 **
 ** INDEXED BY and NOT INDEXED of a store's table become an argument of it: t AS x INDEXED BY i -> t('...i') AS x. The
-** target of an UPDATE or DELETE takes none (target_hint.c), and of the table to the right of a RIGHT JOIN SQLite
-** compares an argument where it cannot be true, so that no row has a match: there they are left out. Invariant:
-** what is wrong with a hint (no such index, no table of the store) SQLite says of the words as they are.
+** target of an UPDATE or DELETE takes none (target_hint.c). Of the table to the right of a RIGHT JOIN SQLite compares
+** an argument where it cannot be true, so that no row has a match. There the hints are left out. Invariant: what is
+** wrong with a hint (no such index, no table of the store) SQLite says of the words as they are.
 */
 #include "rewriter/rewriter.h"
 #include "rewriter/rewriting.h"
@@ -87,8 +87,8 @@ static void write_hint(rst_rewriting *w, const rst_syntax *node, const rst_synta
     sqlite3_free(index);
 }
 
-/* What the name of a table of the schema's own, in no other schema than main, stands for: the text, and the name that
-** its columns are qualified by; null: itself. dotted: main stands before it; called: arguments stand behind it. */
+/* What the name of a table of the schema's own stands for, in no other schema than main: the text, and the name that
+** its columns are qualified by. null: itself. dotted: main stands before it; called: arguments stand behind it. */
 static const char *other_name(rst_rewriting *w, const rst_token *name, bool dotted, bool called, const char **alias) {
     static const char *const tables[] = {"sqlite_sequence", "sqlite_stat1"};
     static const char *const made[] = {"rootstock_sequence", "rootstock_stat1"};

@@ -2,9 +2,9 @@
 ** transfer.c - INSERT INTO t SELECT * FROM u between tables that have the same generated columns.
 **
 ** Such a SELECT gives more values than the INSERT takes. SQLite copies the rows whole all the same, where it can copy
-** them entry by entry (xferOptimization, insert.c): columns, their expressions, CHECKs and indexes alike, and nothing
-** that hangs on a row. It is asked on the schema database, which has tables, indexes and CHECKs but no rows. A copy
-** leaves what the columns that are not generated have, and so they are named: INSERT INTO t(a) SELECT "a" FROM u.
+** them entry by entry (xferOptimization, insert.c). Then columns, their expressions, CHECKs and indexes are alike, and
+** nothing hangs on a row. SQLite is asked on the schema database, which has tables, indexes and CHECKs but no rows. A
+** copy leaves what the columns that are not generated have, and so they are named: INSERT INTO t(a) SELECT "a" FROM u.
 **
 ** Invariant: what SQLite refuses is refused, in its words.
 */

@@ -2,9 +2,9 @@
 ** transfer_native.c - INSERT INTO t SELECT * FROM u where one is a store's table and the other a native one
 ** (transfer.c).
 **
-** Whether SQLite could copy the rows whole it is asked on a database made for the question: it has both tables by their
-** texts, with their indexes and under their schemas' names, and no rows. Invariant: where it would not, nothing is
-** changed, and what is wrong with the statement is said in SQLite's words.
+** SQLite is asked whether it could copy the rows whole, on a database made for the question. It has both tables by
+** their texts, with their indexes and under their schemas' names, and no rows. Invariant: where it would not, nothing
+** is changed, and what is wrong with the statement is said in SQLite's words.
 */
 #include "rewriter/rewriter.h"
 #include "rewriter/transform.h"

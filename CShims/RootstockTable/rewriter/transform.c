@@ -1,6 +1,6 @@
 /*
-** transform.c - what a statement's text has to become: one walk of its tree, in which those who have to write something
-** otherwise collect edits (rewriting.h), and their writing.
+** transform.c - what a statement's text has to become. One walk of its tree collects edits from all who have to write
+** something otherwise (rewriting.h); then they are written.
 **
 ** Invariants: text that needs none of this comes back as "no change", whatever it is, and so does what has no tree,
 ** which SQLite refuses. Edits at one place are collected from the inside out.

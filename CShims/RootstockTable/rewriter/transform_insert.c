@@ -1,7 +1,7 @@
 /*
-** transform_insert.c - an INSERT with the defaults of the columns that it leaves out written into it, which a virtual
-** table cannot tell from an explicit NULL, and with its rows gathered first where SQLite gathers them. Invariant:
-** nothing but columns and values is added, and to no INSERT that leaves none out.
+** transform_insert.c - writes into an INSERT the defaults of the columns that it leaves out, which a virtual table
+** cannot tell from an explicit NULL. Its rows are gathered first where SQLite gathers them. Invariant: nothing but
+** columns and values is added, and to no INSERT that leaves none out.
 */
 #include "rewriter/rewriter.h"
 #include "catalog/triggers.h"

@@ -7,11 +7,11 @@
 #include "catalog/triggers.h"
 
 /* What a statement in a trigger's body tells the module in "rootstock operation" (trigger_text.c), and an assignment
-** list its rows: the names by which it sets the rowid (rst_rowid_names_in), whether it sets the INTEGER PRIMARY KEY by
-** its own, OR ABORT, which SQLite tells like no OR at all, UPDATE_BYTES that bytes of a row are exchanged and nothing
-** else is done (rootstock_put_value), UPDATE_PLAIN that the OR IGNORE is not its own, UPDATE_DELETES that it is a
-** DELETE, and from bit UPDATE_SHIFT on the columns that an UPDATE FROM sets. An INSERT's is the text 'abort' or
-** 'plain'. */
+** list its rows. The names by which it sets the rowid come first (rst_rowid_names_in), and whether it sets the
+** INTEGER PRIMARY KEY by its own. Then OR ABORT, which SQLite tells like no OR at all. UPDATE_BYTES: bytes of a row
+** are exchanged and nothing else is done (rootstock_put_value). UPDATE_PLAIN: the OR IGNORE is not its own.
+** UPDATE_DELETES: it is a DELETE. From bit UPDATE_SHIFT on stand the columns that an UPDATE FROM sets. An INSERT's
+** is the text 'abort' or 'plain'. */
 enum {
     UPDATE_ROWID_NAMES = 7,
     UPDATE_OWN_NAME = 8,
@@ -37,8 +37,8 @@ typedef struct rst_trigger_parsed {
 ** out. Free *out in either case. */
 bool rst_trigger_parse(const char *sql, rst_trigger_parsed *out);
 void rst_trigger_parsed_free(rst_trigger_parsed *parsed);
-/* Appends [text, end) of a trigger's on the table (null: a native one's): NEW.rowid and OLD.rowid have no meaning on a
-** view, and become a column of it; RAISE tells its mode. */
+/* Appends [text, end) of a trigger's on the table (null: a native one's). NEW.rowid and OLD.rowid have no meaning on
+** a view, and become a column of it. RAISE tells its mode. */
 void rst_trigger_append(sqlite3_str *out, const char *text, const char *end, const rst_table *table);
 /* [text, end) with a parameter for each NEW.x and OLD.x, numbered from 1; ",NEW.x" of each is appended to arguments, if
 ** that is not null. From sqlite3_malloc, or null: no memory. */

@@ -1,11 +1,11 @@
 /*
 ** update_from.c - UPDATE ... FROM, made into one that finds each row once.
 **
-** SQLite changes a row of its own tables once, however often the join finds it: with the values of the last match, in
-** the order of the keys, or with those of the group that ORDER BY and LIMIT choose. For a virtual table it makes a
-** change of every match and leaves ORDER BY and LIMIT out. So the join becomes a subquery that gives each key once,
-** with its values, and the UPDATE takes them from there. Invariant: names in the user's text stand where they see what
-** they saw, the table first and FROM behind it.
+** SQLite changes a row of its own tables once, however often the join finds it. It takes the values of the last match,
+** in the order of the keys, or those of the group that ORDER BY and LIMIT choose. For a virtual table it makes a change
+** of every match and leaves ORDER BY and LIMIT out. So the join becomes a subquery that gives each key once, with its
+** values, and the UPDATE takes them from there. Invariant: names in the user's text stand where they see what they saw,
+** the table first and FROM behind it.
 */
 #include "rewriter/rewriter.h"
 #include "rewriter/update_from.h"
