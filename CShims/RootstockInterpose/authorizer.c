@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "interpose.h"
+#include "interface/hosting.h"
 
 /* What the authorizer was asked about in this statement, and ignored. */
 typedef struct ignored {
@@ -79,13 +80,27 @@ static void run_on(sqlite3 *db, const char *text) {
     (void)sqlite3_finalize(statement);
 }
 
+/* A table of a module that the program has registered: here its columns are enough. */
+static void add_module(rsti_database *d, const char *text) {
+    static const char missing[] = "no such module: ";
+    const char *message = sqlite3_errmsg(d->twin->db);
+    char *name;
+    if (strncmp(message, missing, sizeof missing - 1) != 0) return;
+    name = sqlite3_mprintf("%s", message + sizeof missing - 1);
+    if (name != NULL && rootstock_stand_in_module(d->db, d->twin->db, name) == SQLITE_OK) run_on(d->twin->db, text);
+    sqlite3_free(name);
+}
+
 static int add_object(void *context, int count, char **values, char **names) {
+    rsti_database *d = context;
     (void)count;
     (void)names;
-    if (sqlite3_strnicmp(values[1], "sqlite_", 7) != 0)
-        run_on(context, values[2]);
-    else if (sqlite3_strnicmp(values[1], "sqlite_stat", 11) == 0)
-        run_on(context, "ANALYZE sqlite_schema");
+    if (sqlite3_strnicmp(values[1], "sqlite_", 7) != 0) {
+        run_on(d->twin->db, values[2]);
+        if (sqlite3_strnicmp(values[2], "CREATE VIRTUAL TABLE", 20) == 0) add_module(d, values[2]);
+    } else if (sqlite3_strnicmp(values[1], "sqlite_stat", 11) == 0) {
+        run_on(d->twin->db, "ANALYZE sqlite_schema");
+    }
     return 0;
 }
 
@@ -147,7 +162,7 @@ static int refresh(rsti_database *d) {
     if (code != SQLITE_OK) return code;
     (void)sqlite3_extended_result_codes(twin->db, 1);
     (void)sqlite3_collation_needed(twin->db, NULL, collation_needed);
-    code = rsti_execute_own(d, main_objects, add_object, twin->db);
+    code = rsti_execute_own(d, main_objects, add_object, d);
     if (code == SQLITE_OK) code = rsti_execute_own(d, temporary_objects, add_temporary, twin->db);
     if (code == SQLITE_OK) code = rsti_execute_own(d, "PRAGMA foreign_keys", add_setting, twin->db);
     twin->state = state;

@@ -20,7 +20,8 @@
 **
 ** Invariant: what is done for a program's native connection is a call of the real function with the same arguments.
 **
-** Circle: authorizer.c blob.c errors.c execute.c guest.c hooks.c open.c pragma.c prepare.c preupdate.c
+** Circle: authorizer.c blob.c errors.c execute.c guest.c hooks.c module_registration.c open.c pragma.c prepare.c
+** preupdate.c
 ** registry.c statements.c trace.c
 **   (a function of SQLite's is written by others: sqlite3_exec prepares and steps, a statement asks the authorizer).
 */
@@ -96,6 +97,7 @@ struct rsti_database {
     bool guards; /* the store had virtual tables in that state of its schema */
     unsigned long long guards_state;
     int own;         /* statements of ours are prepared: the authorizer and the trace hear nothing of them */
+    int stepping;    /* statements that are: a module's or a function's within another one */
     bool authorized; /* the row validator has judged the statement that is prepared now */
     /* hooks */
     void (*update)(void *, int, char const *, char const *, sqlite3_int64);
@@ -211,13 +213,17 @@ void rsti_fail_function(sqlite3_context *context, int count, sqlite3_value **val
 ** something of it has gone. */
 void rsti_close_zombie(rsti_database *d);
 
-/* ---- modules.c ---- */
+/* ---- modules.c, module_registration.c ---- */
 /* A `:memory:` connection whose own modules of the kind are ours, too; *modules: these, owned by the connection. */
 int rsti_open_with_modules(sqlite3 **db, int flags, rsti_module **modules);
 /* Before the store is opened on it. */
 int rsti_modules_host(rsti_database *d, rsti_module *modules);
 /* Whether the text, a change, is one of a table of these modules. */
 bool rsti_changes_module(const rsti_database *d, const char *text, int bytes);
+/* The program closes the connection: tables of its modules, which may keep statements, let go of them. */
+void rsti_modules_disconnect(rsti_database *d);
+/* The connection goes, and its modules, perhaps later. */
+void rsti_modules_forget(rsti_database *d);
 /* What FTS holds back in memory goes into its tables. */
 int rsti_write_back(rsti_database *d);
 

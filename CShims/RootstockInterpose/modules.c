@@ -1,5 +1,5 @@
 /*
-** modules.c - FTS3, FTS4, FTS5 and R-Tree on a store: SQLite's own modules, with what they need around them.
+** modules.c - virtual tables on a store: of SQLite's own modules (FTS3, FTS4, FTS5, R-Tree), and of the program's.
 **
 ** libsqlite3 registers them on each connection by calling sqlite3_create_module. Of a connection that becomes a store's
 ** each one gets our methods in front of its own. Its shadow tables are tables of the store, made and dropped by the
@@ -13,6 +13,10 @@
 ** that is no query. Invariant: when a savepoint or mark is set, and when a commit begins, no module holds anything
 ** back.
 **
+** Modules that the program registers get our methods, too. Their tables are made as natively, by xCreate and xDestroy
+** on the connection, whose SQL is the program's and comes through the front door. Where the store only brings SQLite's
+** list in line with its catalog, they are not called: a table without an entry here stands for the one that is meant.
+**
 ** A trigger on a shadow table may name the module's table, which is in the middle of its work then, and not made for
 ** it. Natively such a trigger does not compile; here the table is not there for it.
 */
@@ -20,34 +24,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interpose.h"
+#include "modules.h"
 #include "interface/hosting.h"
 #include "parser/tokens.h"
-
-typedef struct module_table {
-    struct module_table *next;
-    sqlite3_vtab *table;
-    bool native;  /* in temp or in an attached file */
-    bool held;    /* it holds something back */
-    bool busy;    /* it writes its shadow tables */
-    bool written; /* in this transaction */
-    char *name;
-} module_table;
-
-struct rsti_module {
-    sqlite3_module methods; /* must be first: a table's pModule leads here */
-    const sqlite3_module *real;
-    void *context;
-    void (*destroy)(void *);
-    rsti_module *next; /* of the connection's */
-    rsti_database *database;
-    module_table *tables;
-    char name[16];
-};
-
-/* The modules of the connection that this thread is opening. */
-static __thread bool opening;
-static __thread rsti_module *opened;
 
 static rsti_module *module_of(const sqlite3_vtab *table) {
     return (rsti_module *)(uintptr_t)table->pModule;
@@ -55,8 +34,36 @@ static rsti_module *module_of(const sqlite3_vtab *table) {
 
 static module_table *entry_of(const sqlite3_vtab *table) {
     module_table *entry = module_of(table)->tables;
-    while (entry->table != table) entry = entry->next;
+    while (entry != NULL && entry->table != table) entry = entry->next;
     return entry;
+}
+
+/* Whether the table only stands in SQLite's list. */
+static bool is_listed(const sqlite3_vtab *table) {
+    return entry_of(table) == NULL;
+}
+
+static int list(sqlite3 *db, sqlite3_vtab **out) {
+    int code = sqlite3_declare_vtab(db, "CREATE TABLE x(a)");
+    if (code != SQLITE_OK) return code;
+    *out = sqlite3_malloc64(sizeof **out);
+    if (*out == NULL) return SQLITE_NOMEM;
+    memset(*out, 0, sizeof **out);
+    return SQLITE_OK;
+}
+
+/* Around what a module does within a statement that writes. Inside of it the store undoes what the module is told by a
+** result. d: null, it does it elsewhere than in the store. */
+static void aside_begin(rsti_database *d, rootstock_aside *aside) {
+    if (d == NULL) return;
+    d->in_module++;
+    rootstock_aside_begin(d->db, aside);
+}
+
+static void aside_end(rsti_database *d, const rootstock_aside *aside) {
+    if (d == NULL) return;
+    rootstock_aside_end(d->db, aside);
+    d->in_module--;
 }
 
 /* ---- methods ---- */
@@ -64,12 +71,21 @@ static module_table *entry_of(const sqlite3_vtab *table) {
 static int connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
                    char **message, bool create) {
     rsti_module *module = context;
-    const bool native = strcmp(arguments[1], "main") != 0;
-    module_table *entry = calloc(1, sizeof *entry);
+    const bool native = strcmp(arguments[1], "main") != 0, makes = create && (native || module->by_program);
+    rsti_database *d = native ? NULL : module->database;
+    module_table *entry;
     int code;
+    if (module->by_program && !native && rootstock_is_listing(db)) return list(db, out);
+    entry = calloc(1, sizeof *entry);
     if (entry == NULL) return SQLITE_NOMEM;
-    code = (create && native ? module->real->xCreate : module->real->xConnect)(db, module->context, count, arguments,
-                                                                               out, message);
+    if (makes) {
+        rootstock_aside aside;
+        aside_begin(d, &aside);
+        code = module->real->xCreate(db, module->context, count, arguments, out, message);
+        aside_end(d, &aside);
+    } else {
+        code = module->real->xConnect(db, module->context, count, arguments, out, message);
+    }
     if (code == SQLITE_OK && (entry->name = strdup(arguments[2])) == NULL) {
         (void)module->real->xDisconnect(*out);
         code = SQLITE_NOMEM;
@@ -79,7 +95,7 @@ static int connect(sqlite3 *db, void *context, int count, const char *const *arg
         return code;
     }
     /* SQLite begins no transaction on a table that it has made, for xCreate has seen to that. */
-    if (create && !native && module->real->xSync != NULL) code = module->real->xBegin(*out);
+    if (create && !makes && module->real->xSync != NULL) code = module->real->xBegin(*out);
     if (code != SQLITE_OK) {
         (void)module->real->xDisconnect(*out);
         free(entry->name);
@@ -90,7 +106,8 @@ static int connect(sqlite3 *db, void *context, int count, const char *const *arg
     entry->native = native;
     entry->next = module->tables;
     module->tables = entry;
-    if (module->database != NULL) {
+    if (makes && d != NULL && module->real->xSync != NULL) entry->held = d->holds_back = true;
+    if (module->database != NULL && (!module->by_program || (module->real->xUpdate != NULL && !native))) {
         module->database->has_module_tables = true;
         rsti_look(module->database);
     }
@@ -110,7 +127,24 @@ static int module_connect(sqlite3 *db, void *context, int count, const char *con
 static int leave(sqlite3_vtab *table, bool destroy) {
     rsti_module *module = module_of(table);
     module_table **link = &module->tables, *entry = entry_of(table);
-    int code = destroy && entry->native ? module->real->xDestroy(table) : module->real->xDisconnect(table);
+    int code;
+    if (entry == NULL) {
+        sqlite3_free(table);
+        return SQLITE_OK;
+    }
+    if (destroy && module->by_program && !entry->native)
+        destroy = !rootstock_is_listing(module->database->db);
+    else if (!entry->native)
+        destroy = false;
+    if (destroy) {
+        rsti_database *d = entry->native ? NULL : module->database;
+        rootstock_aside aside;
+        aside_begin(d, &aside);
+        code = module->real->xDestroy(table);
+        aside_end(d, &aside);
+    } else {
+        code = module->real->xDisconnect(table);
+    }
     if (code != SQLITE_OK) return code;
     while (*link != entry) link = &(*link)->next;
     *link = entry->next;
@@ -130,6 +164,7 @@ static int module_destroy(sqlite3_vtab *table) {
 /* Whether a shadow table's trigger comes for the table, or for one that looks into others (fts5vocab). */
 static bool is_refused(module_table *entry) {
     const rsti_module *module = module_of(entry->table);
+    if (module->by_program) return false; /* natively it answers as well as it can */
     if (!entry->busy && (module->real->xUpdate != NULL || entry->native || module->database->in_module == 0))
         return false;
     sqlite3_free(entry->table->zErrMsg);
@@ -142,17 +177,14 @@ static int module_filter(sqlite3_vtab_cursor *cursor, int number, const char *te
     return module_of(cursor->pVtab)->real->xFilter(cursor, number, text, count, values);
 }
 
-/* Inside of a module's own work the store undoes what the module is told by a result. */
 static int write_held(rsti_database *d, module_table *entry) {
     rootstock_aside aside;
     int code;
     entry->held = false;
-    entry->busy = true;
-    d->in_module++;
-    rootstock_aside_begin(d->db, &aside);
+    entry->synced = entry->busy = true;
+    aside_begin(d, &aside);
     code = module_of(entry->table)->real->xSync(entry->table);
-    rootstock_aside_end(d->db, &aside);
-    d->in_module--;
+    aside_end(d, &aside);
     entry->busy = false;
     return code;
 }
@@ -161,20 +193,21 @@ static int module_update(sqlite3_vtab *table, int count, sqlite3_value **values,
     rsti_module *module = module_of(table);
     rsti_database *d = module->database;
     module_table *entry = entry_of(table);
+    const bool runs_itself = d != NULL && d->runs_itself; /* what the module runs makes it another */
     rootstock_aside aside;
     int code;
     if (entry->native) return module->real->xUpdate(table, count, values, rowid);
     if (is_refused(entry)) return SQLITE_ERROR;
     entry->busy = true;
-    d->in_module++;
-    rootstock_aside_begin(d->db, &aside);
+    aside_begin(d, &aside);
     code = module->real->xUpdate(table, count, values, rowid);
-    rootstock_aside_end(d->db, &aside);
-    d->in_module--;
+    aside_end(d, &aside);
     entry->busy = false;
     entry->written = true;
+    entry->synced = false;
+    d->runs_itself = runs_itself;
     if (code != SQLITE_OK || module->real->xSync == NULL) return code;
-    if (!d->runs_itself || sqlite3_get_autocommit(d->db)) return write_held(d, entry);
+    if (!runs_itself || sqlite3_get_autocommit(d->db)) return write_held(d, entry);
     entry->held = d->holds_back = true;
     return SQLITE_OK;
 }
@@ -182,24 +215,59 @@ static int module_update(sqlite3_vtab *table, int count, sqlite3_value **values,
 static int module_sync(sqlite3_vtab *table) {
     const sqlite3_module *real = module_of(table)->real;
     module_table *entry = entry_of(table);
-    entry->written = false;
-    return entry->native || entry->held ? real->xSync(table) : SQLITE_OK;
+    bool calls;
+    if (entry == NULL) return SQLITE_OK;
+    calls = entry->native || entry->held || (module_of(table)->by_program && !entry->synced);
+    entry->written = entry->held = entry->synced = false;
+    return calls ? real->xSync(table) : SQLITE_OK;
+}
+
+static int module_begin(sqlite3_vtab *table) {
+    return is_listed(table) ? SQLITE_OK : module_of(table)->real->xBegin(table);
+}
+
+static int module_commit(sqlite3_vtab *table) {
+    module_table *entry = entry_of(table);
+    if (entry == NULL) return SQLITE_OK;
+    entry->written = entry->held = entry->synced = false;
+    entry->savepoints = 0;
+    return module_of(table)->real->xCommit(table);
 }
 
 static int module_rollback(sqlite3_vtab *table) {
     const sqlite3_module *real = module_of(table)->real;
     module_table *entry = entry_of(table);
-    entry->written = entry->held = false;
+    if (entry == NULL) return SQLITE_OK;
+    entry->written = entry->held = entry->synced = false;
+    entry->savepoints = 0;
     return real->xRollback == NULL ? SQLITE_OK : real->xRollback(table);
 }
 
-/* At these a module writes what it holds back: there is nothing. */
-static int module_savepoint(sqlite3_vtab *table, int number) {
-    return entry_of(table)->native ? module_of(table)->real->xSavepoint(table, number) : SQLITE_OK;
+/* At savepoints SQLite's own modules write what they hold back: there is nothing. A program's hears of them, but of
+** those of a statement that it runs itself at this moment. */
+static int call_at_savepoint(sqlite3_vtab *table, int (*method)(sqlite3_vtab *, int), int number, int savepoints) {
+    module_table *entry = entry_of(table);
+    int code;
+    if (entry == NULL || entry->busy || !(entry->native || module_of(table)->by_program)) return SQLITE_OK;
+    entry->busy = true;
+    code = method(table, number);
+    entry->savepoints = savepoints;
+    entry->busy = false;
+    return code;
 }
 
-static int module_release(sqlite3_vtab *table, int number) {
-    return entry_of(table)->native ? module_of(table)->real->xRelease(table, number) : SQLITE_OK;
+static int module_savepoint(sqlite3_vtab *table, int number) {
+    return call_at_savepoint(table, module_of(table)->real->xSavepoint, number, number + 1);
+}
+
+static int module_release_savepoint(sqlite3_vtab *table, int number) {
+    return call_at_savepoint(table, module_of(table)->real->xRelease, number, number);
+}
+
+static int module_rollback_to(sqlite3_vtab *table, int number) {
+    const rsti_module *module = module_of(table);
+    if (module->by_program) return call_at_savepoint(table, module->real->xRollbackTo, number, number + 1);
+    return is_listed(table) ? SQLITE_OK : module->real->xRollbackTo(table, number);
 }
 
 int rsti_write_back(rsti_database *d) {
@@ -240,102 +308,43 @@ bool rsti_changes_module(const rsti_database *d, const char *text, int bytes) {
 }
 
 /* The store has undone rows of a statement that it runs: what a module remembers of its tables may not be so. */
-static void undone(void *context) {
+void rsti_modules_undone(void *context, int by_savepoint) {
     rsti_database *d = context;
     if (d->in_module > 0) return;
     for (rsti_module *module = d->modules; module != NULL; module = module->next) {
         if (module->real->iVersion < 2 || module->real->xRollbackTo == NULL) continue;
+        if (module->by_program && by_savepoint) continue;
         for (module_table *entry = module->tables; entry != NULL; entry = entry->next) {
-            if (entry->written) (void)module->real->xRollbackTo(entry->table, 0);
+            if (entry->written) (void)module->real->xRollbackTo(entry->table, entry->savepoints);
         }
     }
 }
 
-/* ---- registration ---- */
-
-static void module_free(void *context) {
-    rsti_module *module = context;
-    if (module->destroy != NULL) module->destroy(module->context);
-    while (module->tables != NULL) {
-        module_table *entry = module->tables;
-        module->tables = entry->next;
-        free(entry->name);
-        free(entry);
-    }
-    free(module);
+/* What the struct of that version has. */
+static size_t size_of(const sqlite3_module *real) {
+    if (real->iVersion < 2) return offsetof(sqlite3_module, xSavepoint);
+    return real->iVersion < 3 ? offsetof(sqlite3_module, xShadowName) : sizeof *real;
 }
 
-static bool is_hosted(const char *name) {
-    static const char *const names[] = {"fts3",      "fts4",  "fts4aux",   "fts5",   "fts3tokenize",
-                                        "fts5vocab", "rtree", "rtree_i32", "geopoly"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(name, names[i]) == 0) return true;
-    }
-    return false;
-}
-
-static int create_module(sqlite3 *db, const char *name, const sqlite3_module *real, void *context,
-                         void (*destroy)(void *)) {
-    rsti_module *module;
-    if (name == NULL || real == NULL || !is_hosted(name))
-        return sqlite3_create_module_v2(db, name, real, context, destroy);
-    module = calloc(1, sizeof *module);
-    if (module == NULL) {
-        if (destroy != NULL) destroy(context);
-        return SQLITE_NOMEM;
-    }
-    module->methods = *real;
-    module->methods.xCreate = module_create;
+void rsti_module_methods(rsti_module *module) {
+    const sqlite3_module *real = module->real;
+    memcpy(&module->methods, real, size_of(real));
+    /* SQLite tells by these a table-valued function: xCreate is null, or xConnect. */
+    if (real->xCreate != NULL)
+        module->methods.xCreate = real->xCreate == real->xConnect ? module_connect : module_create;
     module->methods.xConnect = module_connect;
     module->methods.xDisconnect = module_disconnect;
     module->methods.xDestroy = module_destroy;
-    module->methods.xFilter = module_filter;
+    if (!module->by_program) module->methods.xFilter = module_filter;
+    if (real->xBegin != NULL) module->methods.xBegin = module_begin;
+    if (real->xCommit != NULL) module->methods.xCommit = module_commit;
+    if (real->xRollback != NULL) module->methods.xRollback = module_rollback;
     if (real->xUpdate != NULL) module->methods.xUpdate = module_update;
     if (real->xSync != NULL) {
         module->methods.xSync = module_sync;
         module->methods.xRollback = module_rollback;
     }
+    if (real->iVersion >= 2 && real->xRollbackTo != NULL) module->methods.xRollbackTo = module_rollback_to;
     if (real->iVersion >= 2 && real->xSavepoint != NULL) module->methods.xSavepoint = module_savepoint;
-    if (real->iVersion >= 2 && real->xRelease != NULL) module->methods.xRelease = module_release;
-    module->real = real;
-    module->context = context;
-    module->destroy = destroy;
-    strncpy(module->name, name, sizeof module->name - 1);
-    module->next = opened;
-    opened = module;
-    return sqlite3_create_module_v2(db, name, &module->methods, module, module_free);
-}
-
-INTERPOSED(int, create_module, (sqlite3 * db, const char *name, const sqlite3_module *module, void *context)) {
-    RSTI_START();
-    if (RSTI_INTERNAL() && opening) return create_module(db, name, module, context, NULL);
-    return sqlite3_create_module(db, name, module, context);
-}
-
-INTERPOSED(int, create_module_v2,
-           (sqlite3 * db, const char *name, const sqlite3_module *module, void *context, void (*destroy)(void *))) {
-    RSTI_START();
-    if (RSTI_INTERNAL() && opening) return create_module(db, name, module, context, destroy);
-    return sqlite3_create_module_v2(db, name, module, context, destroy);
-}
-
-int rsti_open_with_modules(sqlite3 **db, int flags, rsti_module **modules) {
-    int code;
-    opening = true;
-    opened = NULL;
-    code = sqlite3_open_v2(":memory:", db, flags, NULL);
-    opening = false;
-    *modules = code == SQLITE_OK ? opened : NULL;
-    opened = NULL;
-    return code;
-}
-
-int rsti_modules_host(rsti_database *d, rsti_module *modules) {
-    int code = rootstock_undo_hook(d->db, undone, d);
-    d->modules = modules;
-    for (rsti_module *module = modules; module != NULL && code == SQLITE_OK; module = module->next) {
-        module->database = d;
-        code = rootstock_host_module(d->db, module->name, module->real, module->context);
-    }
-    return code;
+    if (real->iVersion >= 2 && real->xRelease != NULL) module->methods.xRelease = module_release_savepoint;
 }

@@ -157,6 +157,7 @@ INTERPOSED(int, close_v2, (sqlite3 * db)) {
     d = RSTI_FIND(db);
     if (d == NULL) return sqlite3_close_v2(db);
     rsti_trace_close(d);
+    if (d->statements != NULL) rsti_modules_disconnect(d);
     d->closed = true;
     rsti_close_zombie(d);
     return SQLITE_OK;

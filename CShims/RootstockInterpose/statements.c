@@ -45,7 +45,7 @@ static int begin(rsti_statement *s) {
     rsti_database *d = s->database;
     rsti_clear_error(d);
     s->failed = 0;
-    if (__builtin_expect(d->holds_back, 0) && s->kind != RSTI_QUERY) {
+    if (__builtin_expect(d->holds_back, 0) && s->kind != RSTI_QUERY && d->in_module == 0) {
         int code = write_back(s);
         if (code != SQLITE_OK) return code;
     }
@@ -146,7 +146,7 @@ static __attribute__((noinline)) int stepped(rsti_statement *s, int code, bool f
     return code;
 }
 
-static __attribute__((noinline)) int step_closely(rsti_statement *s) {
+static inline int begin_and_step(rsti_statement *s, bool traced) {
     const bool first = !s->running;
     int code;
     if (first) {
@@ -156,9 +156,22 @@ static __attribute__((noinline)) int step_closely(rsti_statement *s) {
             return s->legacy ? SQLITE_ERROR : code;
         }
     }
+    s->database->stepping += traced;
     code = sqlite3_step(s->real);
+    s->database->stepping -= traced;
     if (code != SQLITE_ROW) return stepped(s, code, first);
     if (rsti_is_traced(s->database)) rsti_trace_row(s);
+    return code;
+}
+
+static __attribute__((noinline)) int step_closely(rsti_statement *s) {
+    rsti_database *d = s->database;
+    int code;
+    if (!rsti_is_traced(d)) return begin_and_step(s, false);
+    /* One thread's statement is not within another's. */
+    rsti_enter(d);
+    code = begin_and_step(s, true);
+    rsti_leave(d);
     return code;
 }
 

@@ -16,17 +16,31 @@ static bool explains(const rsti_statement *s) {
     return s->kind == RSTI_CONTROL && rootstock_stmt_isexplain(s->real) != 0;
 }
 
+/* As SQLite tells of a statement within another one: each line, or the whole of it. */
+static char *as_comment(const char *text, char ends) {
+    sqlite3_str *out = sqlite3_str_new(NULL);
+    while (*text != '\0') {
+        const char *start = text;
+        while (*text != '\0' && *text++ != ends) {
+        }
+        sqlite3_str_appendf(out, "-- %.*s", (int)(text - start), start);
+    }
+    return sqlite3_str_finish(out);
+}
+
 void rsti_trace_begin(rsti_statement *s) {
     rsti_database *d = s->database;
     if (s->own) return;
     if (d->profile != NULL || (d->trace_mask & SQLITE_TRACE_PROFILE) != 0) s->began = now(d);
     if (explains(s)) return; /* SQLite tells of no EXPLAIN either, but for its end */
     if (d->trace_text != NULL && (d->trace_mask & SQLITE_TRACE_STMT) != 0) {
-        char *text = rsti_expanded(s);
+        char *text = d->stepping > 0 ? as_comment(s->text, '\n') : rsti_expanded(s);
         d->trace_text(d->trace_context, text);
         sqlite3_free(text);
     } else if ((d->trace_mask & SQLITE_TRACE_STMT) != 0) {
-        (void)d->trace(SQLITE_TRACE_STMT, d->trace_context, s, s->text);
+        char *text = d->stepping > 0 ? as_comment(s->text, '\0') : NULL;
+        (void)d->trace(SQLITE_TRACE_STMT, d->trace_context, s, text != NULL ? text : s->text);
+        sqlite3_free(text);
     }
 }
 

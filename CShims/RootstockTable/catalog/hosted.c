@@ -1,5 +1,5 @@
 /*
-** hosted.c - virtual tables of SQLite's own modules in a store's schema: hosted.h.
+** hosted.c - virtual tables of SQLite's own modules, and a program's, in a store's schema: hosted.h.
 **
 ** CREATE VIRTUAL TABLE runs on the schema database with the module's own xCreate, which makes the shadow tables there
 ** and their first rows. The change of the schema carries the tables into the catalog, and the rows are moved into the
@@ -20,7 +20,8 @@ struct rst_hosted_module {
 typedef struct stand_in {
     sqlite3_module methods;
     rst_connection *connection;
-    const struct rst_hosted_module *hosted; /* null: the connection has it not */
+    const struct rst_hosted_module *hosted; /* null: the connection has it not, or it is a program's */
+    bool by_program;
     char name[];
 } stand_in;
 
@@ -59,6 +60,24 @@ static const struct rst_hosted_module *find(const rst_connection *c, const rst_t
 
 bool rst_hosted_is(const rst_connection *c, const rst_token *module) {
     return find(c, module) != NULL;
+}
+
+bool rst_hosted_may_be_program(const rst_connection *c, const rst_token *module) {
+    char *name;
+    bool may;
+    if (schema_of(c)->rename_hosted == NULL || rst_hosted_is(c, module)) return false;
+    name = rst_token_name(module);
+    may = name != NULL && sqlite3_strnicmp(name, "rootstock", 9) != 0 && sqlite3_stricmp(name, "kv") != 0;
+    for (size_t i = 0; may && rootstock_engine_at(i) != NULL; i++)
+        may = sqlite3_stricmp(name, rootstock_engine_at(i)->name) != 0;
+    sqlite3_free(name);
+    return may;
+}
+
+bool rst_hosted_by_program(const rst_connection *c, const rst_object *object) {
+    rst_token module;
+    return rst_object_is_virtual(object) && rst_virtual_is_plain(object, &module) &&
+           rst_hosted_may_be_program(c, &module);
 }
 
 bool rst_object_is_virtual(const rst_object *object) {
@@ -201,25 +220,14 @@ static int missing(const stand_in *module, const char *table, char **message) {
     return SQLITE_ERROR;
 }
 
-static int table_create(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
-                        char **message) {
-    const stand_in *module = context;
-    sqlite3_vtab *real = NULL;
-    int code;
-    if (module->hosted == NULL) return missing(module, arguments[2], message);
-    code = module->hosted->real->xCreate(db, module->hosted->context, count, arguments, &real, message);
-    if (code != SQLITE_OK) return code;
-    code = module->hosted->real->xDisconnect(real);
-    return code == SQLITE_OK ? make_table(db, module, count, arguments, out) : code;
-}
-
-/* The columns that the connection's own table has. */
+/* The columns that the connection's own table has. Null: it cannot be connected, or there is no memory. */
 static char *columns_of(rst_connection *c, const char *name) {
     sqlite3_str *text = sqlite3_str_new(NULL);
     sqlite3_stmt *list = NULL;
     char *sql = sqlite3_mprintf("PRAGMA main.table_xinfo(\"%w\")", name);
-    int columns = 0;
-    if (sql != NULL && sqlite3_prepare_v2(c->db, sql, -1, &list, NULL) == SQLITE_OK) {
+    int columns = 0, code = SQLITE_NOMEM;
+    if (sql != NULL) code = sqlite3_prepare_v2(c->db, sql, -1, &list, NULL);
+    if (code == SQLITE_OK) {
         while (sqlite3_step(list) == SQLITE_ROW) {
             const char *type = (const char *)sqlite3_column_text(list, 2);
             sqlite3_str_appendf(text, "%s\"%w\" %s%s", columns++ == 0 ? "CREATE TABLE x(" : ",",
@@ -229,6 +237,10 @@ static char *columns_of(rst_connection *c, const char *name) {
     }
     (void)sqlite3_finalize(list);
     sqlite3_free(sql);
+    if (code != SQLITE_OK) {
+        sqlite3_free(sqlite3_str_finish(text));
+        return NULL;
+    }
     if (columns == 0) sqlite3_str_appendall(text, "CREATE TABLE x(a");
     sqlite3_str_appendall(text, ")");
     return sqlite3_str_finish(text);
@@ -239,15 +251,37 @@ static int table_connect(sqlite3 *db, void *context, int count, const char *cons
     const stand_in *module = context;
     char *columns;
     int code;
-    if (module->hosted == NULL) return missing(module, arguments[2], message);
+    if (module->hosted == NULL && !module->by_program) return missing(module, arguments[2], message);
     columns = columns_of(module->connection, arguments[2]);
+    if (columns == NULL && module->by_program) {
+        *message = sqlite3_mprintf("%s", sqlite3_errmsg(module->connection->db));
+        return SQLITE_ERROR;
+    }
+    if (columns == NULL) columns = sqlite3_mprintf("CREATE TABLE x(a)");
     code = columns == NULL ? SQLITE_NOMEM : sqlite3_declare_vtab(db, columns);
     sqlite3_free(columns);
     return code == SQLITE_OK ? make_table(db, module, count, arguments, out) : code;
 }
 
+static int table_create(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
+                        char **message) {
+    const stand_in *module = context;
+    sqlite3_vtab *real = NULL;
+    int code;
+    if (module->by_program && db == schema_of(module->connection)->schema_db) { /* its columns are learnt later */
+        code = sqlite3_declare_vtab(db, "CREATE TABLE x(a)");
+        return code == SQLITE_OK ? make_table(db, module, count, arguments, out) : code;
+    }
+    if (module->by_program) return table_connect(db, context, count, arguments, out, message);
+    if (module->hosted == NULL) return missing(module, arguments[2], message);
+    code = module->hosted->real->xCreate(db, module->hosted->context, count, arguments, &real, message);
+    if (code != SQLITE_OK) return code;
+    code = module->hosted->real->xDisconnect(real);
+    return code == SQLITE_OK ? make_table(db, module, count, arguments, out) : code;
+}
+
 static int stand_in_register(rst_connection *c, sqlite3 *schema_db, const struct rst_hosted_module *hosted,
-                             const char *name) {
+                             bool by_program, const char *name) {
     stand_in *module = sqlite3_malloc64(sizeof *module + strlen(name) + 1);
     if (module == NULL) return SQLITE_NOMEM;
     memset(module, 0, sizeof *module);
@@ -262,6 +296,7 @@ static int stand_in_register(rst_connection *c, sqlite3 *schema_db, const struct
                                        .xRename = table_rename};
     module->connection = c;
     module->hosted = hosted;
+    module->by_program = hosted == NULL && by_program;
     if (hosted != NULL && hosted->real->iVersion >= 3) module->methods.xShadowName = hosted->real->xShadowName;
     memcpy(module->name, name, strlen(name) + 1);
     return sqlite3_create_module_v2(schema_db, module->name, &module->methods, module, sqlite3_free);
@@ -271,7 +306,7 @@ int rst_hosted_register(rst_connection *c, sqlite3 *schema_db, const rst_catalog
     int code = SQLITE_OK;
     for (const struct rst_hosted_module *hosted = schema_of(c)->hosted; hosted != NULL && code == SQLITE_OK;
          hosted = hosted->next)
-        code = stand_in_register(c, schema_db, hosted, hosted->name);
+        code = stand_in_register(c, schema_db, hosted, false, hosted->name);
     for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
         rst_token module;
         char *name;
@@ -279,10 +314,37 @@ int rst_hosted_register(rst_connection *c, sqlite3 *schema_db, const rst_catalog
         if (!rst_virtual_is_plain(&catalog->objects[i], &module)) continue; /* the sandbox refuses it */
         if (rst_hosted_is(c, &module)) continue;
         name = rst_token_name(&module);
-        code = name == NULL ? SQLITE_NOMEM : stand_in_register(c, schema_db, NULL, name);
+        code = name == NULL ? SQLITE_NOMEM
+                            : stand_in_register(c, schema_db, NULL, rst_hosted_may_be_program(c, &module), name);
         sqlite3_free(name);
     }
     return code;
+}
+
+int rst_hosted_stand_in(rst_connection *c, const rst_token *module) {
+    sqlite3 *schema_db = schema_of(c)->schema_db;
+    sqlite3_stmt *known = NULL;
+    char *name = rst_token_name(module);
+    int code = name == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    /* Its tables need the one that there is until they are gone. */
+    if (code == SQLITE_OK)
+        code = sqlite3_prepare_v2(schema_db, "SELECT 1 FROM pragma_module_list WHERE name=?1 COLLATE NOCASE", -1,
+                                  &known, NULL);
+    if (code == SQLITE_OK) code = sqlite3_bind_text(known, 1, name, -1, SQLITE_STATIC);
+    if (code == SQLITE_OK && sqlite3_step(known) != SQLITE_ROW)
+        code = stand_in_register(c, schema_db, NULL, true, name);
+    (void)sqlite3_finalize(known);
+    sqlite3_free(name);
+    return code;
+}
+
+int rst_hosted_stand_in_on(rst_connection *c, sqlite3 *other, const char *name) {
+    return stand_in_register(c, other, NULL, true, name);
+}
+
+int rst_hosted_learn_columns(rst_connection *c) {
+    return sqlite3_exec(schema_of(c)->schema_db, "PRAGMA writable_schema=RESET; SELECT 1 FROM sqlite_master", NULL,
+                        NULL, NULL);
 }
 
 int rst_hosted_list(sqlite3 *schema_db, const rst_object *object) {

@@ -33,6 +33,8 @@ typedef struct rst_schema {
     uint64_t triggers_epoch;        /* the schema they were made for */
     struct rst_expression_column *shown; /* see expression_column.c */
     struct rst_hosted_module *hosted;    /* see hosted.c */
+    /* rootstock_host_programs; null: tables of the program's own modules cannot be connected */
+    int (*rename_hosted)(sqlite3 *db, const char *table, const char *name, char **message);
 } rst_schema;
 
 static inline rst_schema *schema_of(const rst_connection *c) {

@@ -104,6 +104,7 @@ static int run_change(rst_connection *c, const char *sql, int count, sqlite3_val
     bool done = false;
     int code = check_drop(c, sql, message);
     if (code == SQLITE_OK) code = rst_create_as(c, sql, count, values, &done, message);
+    if (code == SQLITE_OK && !done) code = rst_program_table_change(c, sql, &done, message);
     if (code == SQLITE_OK && !done) code = drop_rows(c, sql, outermost, message);
     if (code == SQLITE_OK && !done) code = rst_schema_change(c, sql, message);
     return code;
@@ -175,24 +176,61 @@ void rst_change_undo(rst_connection *c, const char *savepoint) {
         (void)rst_execute(c, NULL, "RELEASE \"%w\"", savepoint);
 }
 
+static int change_and_declare(rst_connection *c, const char *sql, int count, sqlite3_value **values, bool outermost,
+                              char **message) {
+    int code = run_change(c, sql, count, values, outermost, message);
+    if (code == SQLITE_OK) code = rst_temporary_triggers_follow(c, message);
+    if (code == SQLITE_OK) code = rst_call_code(rst_schema_declare(c, message));
+    return code == SQLITE_OK ? rst_temporary_objects_follow(c, message) : code;
+}
+
+static void put_back(rst_connection *c) {
+    rst_temporary_objects_free(c);
+    (void)rst_temporary_triggers_read(c);
+    if (store_of(c)->shared != NULL && store_of(c)->schema_stale)
+        (void)rst_schema_refresh(c, NULL);
+    else if (schema_of(c)->triggers_epoch != store_of(c)->epoch)
+        (void)rst_triggers_load(c, NULL);
+}
+
+/* Within a statement that writes. */
+static int change_inside(rst_connection *c, rst_mark mark, const char *sql, int count, sqlite3_value **values,
+                         char **message) {
+    int code = rst_execute(c, message, "CREATE VIRTUAL TABLE IF NOT EXISTS main.rootstock_txn USING rootstock_txn");
+    if (code == SQLITE_OK) code = rst_execute(c, message, "INSERT INTO main.rootstock_txn SELECT 1 WHERE 0");
+    if (code == SQLITE_OK) code = rst_write_begin(c, message);
+    if (code == SQLITE_OK) code = rst_schema_refresh(c, message);
+    if (code == SQLITE_OK) code = change_and_declare(c, sql, count, values, false, message);
+    if (code != SQLITE_OK) {
+        (void)rst_mark_undo(c, mark); /* where it cannot be undone the transaction is broken, and says so */
+        store_of(c)->schema_stale = true;
+        put_back(c);
+    }
+    rst_mark_release(c, mark);
+    return code;
+}
+
 /* The whole of a DDL statement that came through the front door. */
 int rst_ddl(rst_connection *c, const char *sql, int count, sqlite3_value **values, char **message) {
-    rst_store *store = store_of(c);
     int code = rst_check_usable(c, message);
     sqlite3_int64 last = sqlite3_last_insert_rowid(c->db);
     sqlite3_stmt *interruptible = NULL;
     const bool outermost = sqlite3_get_autocommit(c->db) != 0;
+    bool savepoint;
+    rst_mark mark;
     if (code != SQLITE_OK) return code;
     if (changes_nothing(c, sql)) return read_instead(c, message);
-    code = rst_execute(c, message, "SAVEPOINT \"rootstock ddl\"");
+    code = rst_savepoint_or_mark(c, "SAVEPOINT \"rootstock ddl\"", false, &savepoint, &mark, message);
     if (code != SQLITE_OK) return code;
+    if (!savepoint) {
+        code = change_inside(c, mark, sql, count, values, message);
+        sqlite3_set_last_insert_rowid(c->db, last);
+        return code;
+    }
     code = rst_change_join(c, outermost, message);
     if (code == SQLITE_OK) code = rst_schema_refresh(c, message);
     if (code == SQLITE_OK) interruptible = rst_interruptible(c);
-    if (code == SQLITE_OK) code = run_change(c, sql, count, values, outermost, message);
-    if (code == SQLITE_OK) code = rst_temporary_triggers_follow(c, message);
-    if (code == SQLITE_OK) code = rst_call_code(rst_schema_declare(c, message));
-    if (code == SQLITE_OK) code = rst_temporary_objects_follow(c, message);
+    if (code == SQLITE_OK) code = change_and_declare(c, sql, count, values, outermost, message);
     if (code == SQLITE_OK) code = rst_execute(c, message, "RELEASE \"rootstock ddl\"");
     if (code != SQLITE_OK) {
         if (code == SQLITE_INTERRUPT) {
@@ -202,12 +240,7 @@ int rst_ddl(rst_connection *c, const char *sql, int count, sqlite3_value **value
         } else {
             rst_change_undo(c, "rootstock ddl");
         }
-        rst_temporary_objects_free(c);
-        (void)rst_temporary_triggers_read(c);
-        if (store->shared != NULL && store->schema_stale)
-            (void)rst_schema_refresh(c, NULL);
-        else if (schema_of(c)->triggers_epoch != store->epoch)
-            (void)rst_triggers_load(c, NULL);
+        put_back(c);
     }
     if (interruptible != NULL) rst_statement_done(c, interruptible);
     sqlite3_set_last_insert_rowid(c->db, last);

@@ -1,7 +1,8 @@
 /*
 ** ddl.h - changes of the schema: CREATE, DROP, ALTER, VACUUM, ANALYZE, objects of temp.
 **
-** Circle: create_as.c ddl.c declare.c declare_at_once.c load.c maintain.c refresh.c schema_change.c temporary.c
+** Circle: create_as.c ddl.c declare.c declare_at_once.c load.c maintain.c program_tables.c refresh.c schema_change.c
+** temporary.c
 **   (a change of the schema declares, and a declaration may have to change the schema).
 */
 #ifndef ROOTSTOCK_DDL_DDL_H
@@ -12,6 +13,16 @@
 
 int rst_maintain_register(rst_connection *c);
 int rst_vacuum_register(rst_connection *c);
+/* program_tables.c: the virtual tables of a program's modules on the connection itself. */
+/* Lists the table there: SQLite connects it when a statement first names it. */
+int rst_program_table_list(rst_connection *c, const rst_object *object, char **message);
+/* Runs a statement that takes from the list what is on it, be its module there or not. */
+int rst_program_table_unlist(rst_connection *c, const char *sql, char **message);
+/* To be called where some were listed, at the end. */
+int rst_program_tables_listed(rst_connection *c);
+/* Runs CREATE, DROP and ALTER of such a table as far as SQLite does so on the connection itself. *done: the store's
+** part is done, too. */
+int rst_program_table_change(rst_connection *c, const char *sql, bool *done, char **message);
 /* vacuum.c: a copy of the store, as of now, into a new file at path. */
 int rst_store_copy(rst_connection *c, const char *path, char **message);
 

@@ -29,10 +29,12 @@ typedef struct rst_definitions {
     bool opening;             /* the store is being opened: main's schema is still empty */
     rst_table *declaring;     /* xCreate and xDestroy are declaring, not creating */
     bool undeclaring;
-    sqlite3_stmt *interruptible;                     /* of the change under way: see rst_interrupted_rollback */
-    int64_t saved_rowid;                             /* last_insert_rowid() across a statement of our own */
-    int temporary_recorded;                          /* of how many temp has the text */
-    bool temporary_changed;                          /* and they are others by now (rst_temporary_triggers_follow) */
+    bool listing;                /* tables of a program's modules are listed, or taken from the list, and not made */
+    bool listed;                 /* since SQLite read its list last */
+    sqlite3_stmt *interruptible; /* of the change under way: see rst_interrupted_rollback */
+    int64_t saved_rowid;         /* last_insert_rowid() across a statement of our own */
+    int temporary_recorded;      /* of how many temp has the text */
+    bool temporary_changed;      /* and they are others by now (rst_temporary_triggers_follow) */
     struct rst_temporary_objects *temporary_objects; /* while an ALTER TABLE runs (temporary_objects.c) */
 } rst_definitions;
 

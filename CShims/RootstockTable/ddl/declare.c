@@ -33,19 +33,26 @@ static void declared_free(rst_declared *declared) {
     sqlite3_free(declared->sql);
 }
 
+/* The others keep their order, in which they are sought. */
+static void remove_declared(rst_definitions *definitions, int number) {
+    rst_declared *declared = &definitions->declared[number];
+    declared_free(declared);
+    memmove(declared, declared + 1, (size_t)(--definitions->declared_count - number) * sizeof *declared);
+}
+
 static int undeclare(rst_connection *c, int number, char **message) {
     rst_definitions *definitions = definitions_of(c);
     static const char *const words[] = {"TABLE", "VIEW", "TRIGGER"};
     rst_declared *declared = &definitions->declared[number];
     int code;
+    char *sql = sqlite3_mprintf("DROP %s IF EXISTS main.\"%w\"", words[declared->type], declared->name);
+    if (sql == NULL) return SQLITE_NOMEM;
     definitions->undeclaring = true;
-    code = rst_execute(c, message, "DROP %s IF EXISTS main.\"%w\"", words[declared->type], declared->name);
+    code = declared->table != NULL ? rst_execute(c, message, "%s", sql) : rst_program_table_unlist(c, sql, message);
     definitions->undeclaring = false;
-    if (code != SQLITE_OK) return code;
-    declared_free(declared);
-    /* The others keep their order, in which they are sought. */
-    memmove(declared, declared + 1, (size_t)(--definitions->declared_count - number) * sizeof *declared);
-    return SQLITE_OK;
+    sqlite3_free(sql);
+    if (code == SQLITE_OK) remove_declared(definitions, number);
+    return code;
 }
 
 static int note_declared(rst_connection *c, rst_declared_type type, const char *name, const char *sql,
@@ -91,6 +98,7 @@ static bool is_declared(const rst_connection *c, rst_declared_type type, const c
 
 static rst_declared_type declared_type(const rst_connection *c, const rst_object *object) {
     rst_token module;
+    if (rst_hosted_by_program(c, object)) return DECLARED_TABLE;
     if (rst_object_is_virtual(object))
         return rst_virtual_is_plain(object, &module) && rst_hosted_is(c, &module) ? DECLARED_TABLE : DECLARED_VIEW;
     return rst_object_is(object, "view") ? DECLARED_VIEW : DECLARED_TRIGGER;
@@ -262,6 +270,11 @@ static int declare(rst_connection *c, char **message) {
         const rst_object *object = &schema->loaded.objects[o];
         char *sql = NULL;
         if (!is_native(c, object) || is_declared(c, declared_type(c, object), object->name, &next)) continue;
+        if (rst_hosted_by_program(c, object)) {
+            code = rst_program_table_list(c, object, message);
+            if (code == SQLITE_OK) code = rst_declared_note_object(c, object);
+            continue;
+        }
         if (rst_object_is_virtual(object)) {
             code = rst_hosted_fill(c, object, message);
             if (code == SQLITE_OK) sql = rst_hosted_declaration(c, object);
@@ -283,6 +296,7 @@ static int declare(rst_connection *c, char **message) {
                  (definitions->opening || executor_of(c)->refreshing || store_of(c)->tables_missing))
             code = declare_missing(c, object, message);
     }
+    if (code == SQLITE_OK) code = rst_program_tables_listed(c);
     if (code == SQLITE_OK) code = rst_kept_triggers_restore(c, &kept, message);
     rst_kept_triggers_free(&kept);
     if (code == SQLITE_OK) code = rst_triggers_load(c, message);
@@ -303,6 +317,19 @@ int rst_schema_declare(rst_connection *c, char **message) {
         if (code == SQLITE_OK) code = back;
     }
     return code;
+}
+
+int rst_declared_note_object(rst_connection *c, const rst_object *object) {
+    return note_declared(c, declared_type(c, object), object->name, object->sql, object->identifier, NULL);
+}
+
+void rst_declared_forget_table(rst_connection *c, const char *name) {
+    rst_definitions *definitions = definitions_of(c);
+    for (int i = definitions->declared_count - 1; i >= 0; i--) {
+        const rst_declared *declared = &definitions->declared[i];
+        if (declared->type == DECLARED_TABLE && sqlite3_stricmp(declared->name, name) == 0)
+            remove_declared(definitions, i);
+    }
 }
 
 void rst_declared_forget(rst_connection *c) {

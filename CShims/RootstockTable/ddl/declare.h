@@ -16,6 +16,10 @@ int rst_declared_note(rst_connection *c, rst_table *table);
 /* Declares all tables on a connection whose main schema is empty, and notes them. SQLITE_NOTFOUND: it cannot be done
 ** so, and nothing was. */
 int rst_declare_at_once(rst_connection *c);
+/* The same of a virtual table of a program's module. */
+int rst_declared_note_object(rst_connection *c, const rst_object *object);
+/* It is declared no more. */
+void rst_declared_forget_table(rst_connection *c, const char *name);
 void rst_declared_forget(rst_connection *c);
 /* After a rollback SQLite has its old schema back: reads from it what is declared. */
 int rst_declared_relearn(rst_connection *c);

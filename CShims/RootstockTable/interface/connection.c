@@ -199,6 +199,24 @@ int rootstock_host_module(sqlite3 *db, const char *name, const sqlite3_module *m
     return rst_hosted_add(c, name, module, context);
 }
 
+int rootstock_host_programs(sqlite3 *db, int (*rename)(sqlite3 *, const char *, const char *, char **)) {
+    int code = rootstock_register(db);
+    rst_connection *c = code == SQLITE_OK ? rst_connection_of(db) : NULL;
+    if (c == NULL) return code == SQLITE_OK ? SQLITE_NOMEM : code;
+    schema_of(c)->rename_hosted = rename;
+    return SQLITE_OK;
+}
+
+int rootstock_stand_in_module(sqlite3 *db, sqlite3 *other, const char *name) {
+    rst_connection *c = rst_connection_of(db);
+    return c == NULL ? SQLITE_ERROR : rst_hosted_stand_in_on(c, other, name);
+}
+
+int rootstock_is_listing(sqlite3 *db) {
+    rst_connection *c = rst_connection_of(db);
+    return c != NULL && (definitions_of(c)->listing || definitions_of(c)->undeclaring);
+}
+
 int rootstock_refresh(sqlite3 *db) {
     rst_connection *c = rst_connection_of(db);
     int code;

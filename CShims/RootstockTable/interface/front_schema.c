@@ -70,7 +70,7 @@ static int check_virtual(rst_connection *c, const char *p, const char *end, bool
         token = rst_token_next(&p, end);
     } while (token.type != TOKEN_END && !rst_token_is(&token, "USING"));
     token = rst_token_next(&p, end);
-    *hosted = rst_hosted_is(c, &token);
+    *hosted = rst_hosted_is(c, &token) || rst_hosted_may_be_program(c, &token);
     if (*hosted) return SQLITE_OK;
     if (rst_token_same_name(&token, store_of(c)->engine->name) || rst_token_same_name(&token, "kv")) return SQLITE_OK;
     {

@@ -16,9 +16,21 @@
 ** store commits. CShims/RootstockInterpose does all that. SQLITE_OK, SQLITE_NOMEM. */
 int rootstock_host_module(sqlite3 *db, const char *name, const sqlite3_module *module, void *context);
 
-/* Tells that changes of rows are being undone: by ROLLBACK TO, or because a statement failed. The hook must not use db.
+/* Lets tables of modules that the program registers on db be made in its store. SQLite connects such a table when a
+** statement first names it. CREATE and DROP call the module's own xCreate and xDestroy on db, and what these run has to
+** come through the front door. rename calls the xRename of a table that is connected. SQLITE_OK, SQLITE_NOMEM. */
+int rootstock_host_programs(sqlite3 *db,
+                            int (*rename)(sqlite3 *db, const char *table, const char *name, char **message));
+/* Gives `other` a module of that name, whose tables have no rows and the columns of db's of the same name. */
+int rootstock_stand_in_module(sqlite3 *db, sqlite3 *other, const char *name);
+/* Whether db's list of tables is being brought in line with the store's catalog. A program's module is then not asked,
+** and a table without rows stands for the one that is made or connected. */
+int rootstock_is_listing(sqlite3 *db);
+
+/* Tells that changes of rows are being undone: by ROLLBACK TO, of which SQLite tells every virtual table itself
+** (by_savepoint), or because a statement failed. The hook must not use db.
 ** A null hook ends it. */
-int rootstock_undo_hook(sqlite3 *db, void (*hook)(void *), void *context);
+int rootstock_undo_hook(sqlite3 *db, void (*hook)(void *, int by_savepoint), void *context);
 
 /* Around statements of a module's own, fired by a trigger: they are no part of the statement that the store runs on db
 ** at this moment. Their OR clauses are theirs, and what they are refused for is not the outer one's. */

@@ -17,6 +17,20 @@
 
 #include <string.h>
 
+/* SQLite hides a virtual table's column if its type has the word HIDDEN between blanks. In a table that is a type as
+** any other: then a tab stands before the word. */
+static void append_type(sqlite3_str *text, const char *type) {
+    static const char hidden[] = "hidden";
+    sqlite3_str_appendchar(text, 1, '"');
+    for (const char *p = type; *p != '\0'; p++) {
+        const bool starts = p == type || p[-1] == ' ';
+        const char last = starts && sqlite3_strnicmp(p, hidden, sizeof hidden - 1) == 0 ? p[sizeof hidden - 1] : 'x';
+        if (last == ' ' || last == '\0') sqlite3_str_appendchar(text, 1, '\t');
+        sqlite3_str_appendchar(text, *p == '"' ? 2 : 1, *p);
+    }
+    sqlite3_str_appendchar(text, 1, '"');
+}
+
 /* The declaration: columns as SQLite must see them (type, collation), then the hidden ones. */
 static int declare(rst_table *table, char **message) {
     rst_connection *c = table->connection;
@@ -30,7 +44,7 @@ static int declare(rst_table *table, char **message) {
         const char *type = column->type;
         if (table->strict && sqlite3_stricmp(type, "ANY") == 0) type = "";
         sqlite3_str_appendf(text, "\"%w\" ", column->name);
-        if (type[0] != '\0') sqlite3_str_appendf(text, "\"%w\"", type);
+        if (type[0] != '\0') append_type(text, type);
         if (sqlite3_stricmp(column->collation_name, "BINARY") != 0) {
             /* Not registered yet: whatever would read the table is refused (plan.c), until the application has
             ** (declare.c). */

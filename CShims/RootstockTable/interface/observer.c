@@ -50,7 +50,7 @@ int rootstock_commit_hook(sqlite3 *db, int (*hook)(void *), void *context) {
     return SQLITE_OK;
 }
 
-int rootstock_undo_hook(sqlite3 *db, void (*hook)(void *), void *context) {
+int rootstock_undo_hook(sqlite3 *db, void (*hook)(void *, int), void *context) {
     int code = rootstock_register(db);
     rst_connection *c = code == SQLITE_OK ? rst_connection_of(db) : NULL;
     if (c == NULL) return code == SQLITE_OK ? SQLITE_NOMEM : code;

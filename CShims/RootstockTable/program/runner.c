@@ -133,14 +133,29 @@ void rst_program_prepare(rst_connection *c, const rst_code *code) {
     rst_statement_done(c, statement);
 }
 
+int rst_savepoint_or_mark(rst_connection *c, const char *sql, bool kept, bool *savepoint, rst_mark *mark,
+                          char **message) {
+    int code = SQLITE_BUSY;
+    if (executor_of(c)->asides == 0) code = kept ? rst_execute_kept(c, NULL, sql) : rst_execute(c, NULL, "%s", sql);
+    *savepoint = code == SQLITE_OK;
+    if (code == SQLITE_BUSY) {
+        *mark = rst_mark_set(c);
+        code = SQLITE_OK;
+    } else if (code != SQLITE_OK) {
+        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+    }
+    return code;
+}
+
 int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_value **values, rst_program *program,
                     char **message) {
     rst_executor *executor = executor_of(c);
     rst_schema *schema = schema_of(c);
     rst_store *store = store_of(c);
     sqlite3_stmt *statement = NULL;
-    bool savepoint = false, looks_at_keys, touches, outermost = sqlite3_get_autocommit(c->db) != 0;
+    bool savepoint = false, marked = false, looks_at_keys, touches, outermost = sqlite3_get_autocommit(c->db) != 0;
     int released;
+    rst_mark mark = 0;
     int64_t deferred = 0;
     const int64_t immediate = store->immediate_violations; /* of statements that no front door saw the end of */
     sqlite3_int64 last;
@@ -181,12 +196,11 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
     }
     touches =
         program->code->sequence_count > 0 || (program->table->autoincrement && program->code->kind == KIND_INSERT);
-    /* Within a module's own work SQLite takes no savepoint. What fails there fails the module's statement. */
     if (touches ||
-        (!sqlite3_get_autocommit(c->db) && executor->asides == 0 && !is_whole_by_itself(program, looks_at_keys))) {
-        code = rst_execute_kept(c, message, "SAVEPOINT \"rootstock run\"");
+        ((!sqlite3_get_autocommit(c->db) || executor->asides > 0) && !is_whole_by_itself(program, looks_at_keys))) {
+        code = rst_savepoint_or_mark(c, "SAVEPOINT \"rootstock run\"", true, &savepoint, &mark, message);
         if (code != SQLITE_OK) return code;
-        savepoint = true;
+        marked = !savepoint;
     }
     deferred = rst_foreign_deferred(c);
     last = sqlite3_last_insert_rowid(c->db);
@@ -231,12 +245,20 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
         program->table = NULL;
         if (rewriter_of(c)->trigger_depth == 0 && schema->program == NULL) rst_upserts_free(c);
     }
-    if (code == SQLITE_OK && store->immediate_violations > immediate && savepoint) {
+    if (code == SQLITE_OK && store->immediate_violations > immediate && (savepoint || marked)) {
         rst_uncount(c, rst_table_find(c, program->code->table_name));
         rst_set_message(message, "FOREIGN KEY constraint failed");
         code = SQLITE_CONSTRAINT_FOREIGNKEY;
     }
     code = rst_call_code(code);
+    if (marked) {
+        if (code != SQLITE_OK) {
+            (void)rst_mark_undo(c, mark); /* where it cannot be undone the transaction is broken, and says so */
+            store->deferred_violations = deferred;
+            store->immediate_violations = immediate;
+        }
+        rst_mark_release(c, mark);
+    }
     if (program->rolls_back && code != SQLITE_OK) {
         if (!sqlite3_get_autocommit(c->db)) (void)rst_execute(c, NULL, "ROLLBACK");
         return code;

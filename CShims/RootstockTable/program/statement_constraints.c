@@ -133,16 +133,40 @@ static int run(rst_connection *c, const char *text, int count, sqlite3_value **v
     return code;
 }
 
+/* Within a statement that writes. */
+static int settle_inside(rst_connection *c, rst_mark mark, const char *text, int count, sqlite3_value **values,
+                         char **message) {
+    rst_store *store = store_of(c);
+    const int64_t deferred = rst_foreign_deferred(c), immediate = store->immediate_violations;
+    int code = run(c, text, count, values, message);
+    if (code == SQLITE_OK && store->immediate_violations > immediate) {
+        code = SQLITE_CONSTRAINT_FOREIGNKEY;
+        rst_set_message(message, "FOREIGN KEY constraint failed");
+        rst_uncount(c, schema_of(c)->tables[0]);
+    }
+    if (code != SQLITE_OK && !rst_fails_only(c, CONFLICT_DEFAULT, code)) {
+        (void)rst_mark_undo(c, mark); /* where it cannot be undone the transaction is broken, and says so */
+        store->deferred_violations = deferred;
+        store->immediate_violations = immediate;
+    }
+    rst_mark_release(c, mark);
+    return code;
+}
+
 static int settle(rst_connection *c, const char *text, int count, sqlite3_value **values, char **message) {
     rst_store *store = store_of(c);
     const bool outermost = sqlite3_get_autocommit(c->db) != 0;
     /* Without BEGIN the commit looks for foreign keys (rst_write_commit), but what failed would go whole, whatever ON
     ** CONFLICT FAIL says. */
-    const bool savepoint = !outermost || any_conflict_clause(c) || any_trigger(c);
+    bool savepoint = !outermost || executor_of(c)->asides > 0 || any_conflict_clause(c) || any_trigger(c);
     const int64_t deferred = rst_foreign_deferred(c), immediate = store->immediate_violations;
     int code = rst_check_usable(c, message), released;
     bool kept;
-    if (code == SQLITE_OK && savepoint) code = rst_execute_kept(c, message, "SAVEPOINT \"rootstock settle\"");
+    if (code == SQLITE_OK && savepoint) {
+        rst_mark mark;
+        code = rst_savepoint_or_mark(c, "SAVEPOINT \"rootstock settle\"", true, &savepoint, &mark, message);
+        if (code == SQLITE_OK && !savepoint) return settle_inside(c, mark, text, count, values, message);
+    }
     if (code != SQLITE_OK) return code;
     code = run(c, text, count, values, message);
     if (!savepoint || sqlite3_get_autocommit(c->db)) {

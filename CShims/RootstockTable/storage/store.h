@@ -44,7 +44,7 @@ typedef struct rst_store {
         void *change_context;
         int (*commit)(void *); /* rootstock_commit_hook; or null */
         void *commit_context;
-        void (*undone)(void *); /* rootstock_undo_hook; or null */
+        void (*undone)(void *, int by_savepoint); /* rootstock_undo_hook; or null */
         void *undone_context;
     } observer;
     union { /* reasons to call rst_schema_refresh before a statement, and all of them asked together: rewrite_cache.c */

@@ -98,35 +98,6 @@ static int restart_writer(rst_connection *c) {
     return code;
 }
 
-int rst_savepoint_rollback(rst_connection *c, int number) {
-    rst_store *store = store_of(c);
-    int code = SQLITE_OK;
-    if (store->writer == NULL) return SQLITE_OK;
-    if (number < 0) return restart_writer(c);
-    if (number < store->mark_count) {
-        if (store->unlogged) store->writer_broken = true;
-        code = rst_mark_undo(c, store->marks[number]);
-        store->deferred_violations = store->mark_violations[number].deferred;
-        store->declared_violations = store->mark_violations[number].declared;
-        store->violations_by_pragma = store->mark_violations[number].by_pragma;
-        store->mark_count = number + 1;
-    } else if (store->mark_count > 0) {
-        return SQLITE_OK; /* opened after the last write of this store */
-    }
-    return code;
-}
-
-rst_mark rst_mark_set(rst_connection *c) {
-    store_of(c)->forced_logging++;
-    return store_of(c)->undo.size;
-}
-
-void rst_mark_release(rst_connection *c, rst_mark mark) {
-    UNUSED(mark);
-    store_of(c)->forced_logging--;
-    if (!logging(c)) store_of(c)->undo.size = 0;
-}
-
 /* One entry of the log, read from its end: bytes, then this trailer. */
 typedef struct undo_trailer {
     rootstock_tree tree;
@@ -134,11 +105,11 @@ typedef struct undo_trailer {
     uint32_t value_size; /* UINT32_MAX: there was no entry */
 } undo_trailer;
 
-int rst_mark_undo(rst_connection *c, rst_mark mark) {
+static int undo(rst_connection *c, rst_mark mark, bool by_savepoint) {
     rst_store *store = store_of(c);
     const rootstock_engine *engine = store->engine;
     if (store->undo.size > mark && store->observer.undone != NULL)
-        store->observer.undone(store->observer.undone_context);
+        store->observer.undone(store->observer.undone_context, by_savepoint);
     if (store->undo.size > mark && store->schema_changed) {
         /* The schema as of the mark is in the catalog again; what we hold in memory is not. */
         store->schema_stale = true;
@@ -174,6 +145,39 @@ int rst_mark_undo(rst_connection *c, rst_mark mark) {
     }
     rst_positions_forget(c);
     return SQLITE_OK;
+}
+
+int rst_savepoint_rollback(rst_connection *c, int number) {
+    rst_store *store = store_of(c);
+    int code = SQLITE_OK;
+    if (store->writer == NULL) return SQLITE_OK;
+    if (number < 0) return restart_writer(c);
+    if (number < store->mark_count) {
+        if (store->unlogged) store->writer_broken = true;
+        code = undo(c, store->marks[number], true);
+        store->deferred_violations = store->mark_violations[number].deferred;
+        store->declared_violations = store->mark_violations[number].declared;
+        store->violations_by_pragma = store->mark_violations[number].by_pragma;
+        store->mark_count = number + 1;
+    } else if (store->mark_count > 0) {
+        return SQLITE_OK; /* opened after the last write of this store */
+    }
+    return code;
+}
+
+rst_mark rst_mark_set(rst_connection *c) {
+    store_of(c)->forced_logging++;
+    return store_of(c)->undo.size;
+}
+
+void rst_mark_release(rst_connection *c, rst_mark mark) {
+    UNUSED(mark);
+    store_of(c)->forced_logging--;
+    if (!logging(c)) store_of(c)->undo.size = 0;
+}
+
+int rst_mark_undo(rst_connection *c, rst_mark mark) {
+    return undo(c, mark, false);
 }
 
 static int log_entry(rst_connection *c, rst_tree *tree, const rootstock_slice *key, const rootstock_slice *old) {

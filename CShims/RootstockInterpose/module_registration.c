@@ -1,0 +1,148 @@
+/*
+** module_registration.c - sqlite3_create_module on a connection of a store.
+**
+** libsqlite3 registers its own modules while the connection is opened, the program whenever it likes, and perhaps more
+** than once under a name. Invariant: a module is there as long as the connection, for tables of one that was replaced
+** go on with its methods.
+*/
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+
+#include "modules.h"
+#include "interface/hosting.h"
+
+/* The modules of the connection that this thread is opening. */
+static __thread bool opening;
+static __thread rsti_module *opened;
+
+static void module_delete(rsti_module *module) {
+    while (module->tables != NULL) {
+        module_table *entry = module->tables;
+        module->tables = entry->next;
+        free(entry->name);
+        free(entry);
+    }
+    free(module);
+}
+
+/* Replaced by another one, or with the connection. */
+static void module_free(void *context) {
+    rsti_module *module = context;
+    if (module->destroy != NULL) module->destroy(module->context);
+    module->destroyed = true;
+    if (module->database == NULL) module_delete(module);
+}
+
+static bool is_hosted(const char *name) {
+    static const char *const names[] = {"fts3",      "fts4",  "fts4aux",   "fts5",   "fts3tokenize",
+                                        "fts5vocab", "rtree", "rtree_i32", "geopoly"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(name, names[i]) == 0) return true;
+    }
+    return false;
+}
+
+/* d: null while the connection is being opened. */
+static int create_module(rsti_database *d, sqlite3 *db, const char *name, const sqlite3_module *real, void *context,
+                         void (*destroy)(void *), bool by_program) {
+    rsti_module *module;
+    if (name == NULL || real == NULL || !(by_program || is_hosted(name)))
+        return sqlite3_create_module_v2(db, name, real, context, destroy);
+    module = calloc(1, sizeof *module + strlen(name) + 1);
+    if (module == NULL) {
+        if (destroy != NULL) destroy(context);
+        return SQLITE_NOMEM;
+    }
+    module->real = real;
+    module->context = context;
+    module->destroy = destroy;
+    module->by_program = by_program;
+    rsti_module_methods(module);
+    strcpy(module->name, name);
+    module->database = d;
+    module->next = d == NULL ? opened : d->modules;
+    *(d == NULL ? &opened : &d->modules) = module;
+    return sqlite3_create_module_v2(db, name, &module->methods, module, module_free);
+}
+
+static int register_module(sqlite3 *db, const char *name, const sqlite3_module *module, void *context,
+                           void (*destroy)(void *), bool internal) {
+    rsti_database *d = opening ? NULL : rsti_find(db);
+    int code;
+    if (!opening && (d == NULL || internal)) return sqlite3_create_module_v2(db, name, module, context, destroy);
+    if (d != NULL) rsti_enter(d);
+    code = create_module(d, db, name, module, context, destroy, !internal);
+    if (d != NULL) rsti_leave(d);
+    return code;
+}
+
+INTERPOSED(int, create_module, (sqlite3 * db, const char *name, const sqlite3_module *module, void *context)) {
+    RSTI_START();
+    return register_module(db, name, module, context, NULL, RSTI_INTERNAL());
+}
+
+INTERPOSED(int, create_module_v2,
+           (sqlite3 * db, const char *name, const sqlite3_module *module, void *context, void (*destroy)(void *))) {
+    RSTI_START();
+    return register_module(db, name, module, context, destroy, RSTI_INTERNAL());
+}
+
+int rsti_open_with_modules(sqlite3 **db, int flags, rsti_module **modules) {
+    int code;
+    opening = true;
+    opened = NULL;
+    code = sqlite3_open_v2(":memory:", db, flags, NULL);
+    opening = false;
+    *modules = code == SQLITE_OK ? opened : NULL;
+    opened = NULL;
+    return code;
+}
+
+static int rename_table(sqlite3 *db, const char *table, const char *name, char **message) {
+    const rsti_database *d = rsti_find(db);
+    int code;
+    for (rsti_module *module = d == NULL ? NULL : d->modules; module != NULL; module = module->next) {
+        for (module_table *entry = module->tables; entry != NULL; entry = entry->next) {
+            if (!module->by_program || entry->native || sqlite3_stricmp(entry->name, table) != 0) continue;
+            code = module->real->xRename == NULL ? SQLITE_OK : module->real->xRename(entry->table, name);
+            if (code != SQLITE_OK && entry->table->zErrMsg != NULL) {
+                sqlite3_free(*message);
+                *message = entry->table->zErrMsg;
+                entry->table->zErrMsg = NULL;
+            }
+            return code;
+        }
+    }
+    return SQLITE_OK;
+}
+
+int rsti_modules_host(rsti_database *d, rsti_module *modules) {
+    int code = rootstock_undo_hook(d->db, rsti_modules_undone, d);
+    d->modules = modules;
+    for (rsti_module *module = modules; module != NULL && code == SQLITE_OK; module = module->next) {
+        module->database = d;
+        if (!module->by_program) code = rootstock_host_module(d->db, module->name, module->real, module->context);
+    }
+    return code == SQLITE_OK ? rootstock_host_programs(d->db, rename_table) : code;
+}
+
+void rsti_modules_disconnect(rsti_database *d) {
+    sqlite3_stmt *statement = NULL;
+    bool any = false;
+    for (rsti_module *module = d->modules; module != NULL; module = module->next)
+        any |= module->by_program && module->tables != NULL;
+    if (!any) return;
+    /* It works when it is compiled. */
+    (void)sqlite3_prepare_v2(d->db, "PRAGMA writable_schema=RESET", -1, &statement, NULL);
+    (void)sqlite3_finalize(statement);
+}
+
+void rsti_modules_forget(rsti_database *d) {
+    for (rsti_module *module = d->modules, *next; module != NULL; module = next) {
+        next = module->next;
+        module->database = NULL;
+        if (module->destroyed) module_delete(module);
+    }
+    d->modules = NULL;
+}

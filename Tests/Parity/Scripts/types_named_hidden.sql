@@ -1,0 +1,14 @@
+-- SQLite hides a virtual table's column whose type has the word HIDDEN; that of a table is a type as any other.
+CREATE TABLE t(a, b HIDDEN VARCHAR, c hidden, d "INTEGER HIDDEN", hidden TEXT, e "of ""hidden"" INT");
+INSERT INTO t VALUES(1, 2, 3, '4', 5, '6');
+SELECT * FROM t;
+SELECT typeof(a), typeof(b), typeof(c), typeof(d), typeof(hidden), typeof(e) FROM t;
+INSERT INTO t SELECT * FROM t;
+UPDATE t SET c = c || 'x' WHERE rowid = 2;
+SELECT * FROM t AS x JOIN t AS y USING (c);
+PRAGMA table_xinfo(t);
+CREATE TABLE u(k HIDDEN PRIMARY KEY, v "HIDDEN") WITHOUT ROWID;
+INSERT INTO u VALUES('k', 'v') RETURNING *;
+SELECT * FROM u;
+ALTER TABLE u ADD COLUMN w HIDDEN DEFAULT 7;
+SELECT * FROM u;
