@@ -273,22 +273,26 @@ final class Shell {
     /// The statement's line, and below it where SQLite stopped; nothing where SQLite does not tell.
     private func place(of error: any Error) -> String {
         guard let error = error as? DatabaseError, let sql = error.sql else { return "" }
-        // SQLite tells a place in the text that it got; it is the user's where the word that it names stands there.
         let offset = Int(sqlite3_error_offset(connection.handle))
         let bytes = Array(sql.utf8)
-        let named =
-            error.message.split(separator: "\"").dropFirst().first.map(String.init)
-            ?? error.message.components(separatedBy: ": ").last ?? ""
-        guard offset >= 0, offset < bytes.count, bytes[offset...].starts(with: named.utf8) else { return "" }
+        guard offset >= 0, offset < bytes.count else { return "" }
+        // The place is in the text that SQLite got. On a store that may be another than the user's, where it stands at another word.
+        let quoted = error.message.split(separator: "\"").dropFirst().first.map(String.init) ?? ""
+        let words = error.message.split { !$0.isLetter && !$0.isNumber && $0 != "_" }
+        let rest = String(decoding: bytes[offset...], as: UTF8.self)
+        let word = rest.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+        guard connection.engine.isNative || words.contains(word) || !quoted.isEmpty && rest.hasPrefix(quoted) else {
+            return ""
+        }
         let newline = UInt8(ascii: "\n")
         let lineStart = bytes[..<offset].lastIndex(of: newline).map { $0 + 1 } ?? 0
         let lineEnd = bytes[offset...].firstIndex(of: newline) ?? bytes.count
         // Of a long line what stands around the place, whole characters.
         let before = String(decoding: bytes[lineStart..<offset], as: UTF8.self).suffix(50)
-        let rest = String(decoding: bytes[offset..<lineEnd], as: UTF8.self).prefix(78 - before.count)
+        let behind = String(decoding: bytes[offset..<lineEnd], as: UTF8.self).prefix(78 - before.count)
         let blanks = String(repeating: " ", count: before.count)
         let mark = before.count < 34 ? "\(blanks)^--- error here" : "\(blanks.dropLast(14))error here ---^"
-        return "\n  \(before)\(rest)\n  \(mark)"
+        return "\n  \(before)\(behind)\n  \(mark)"
     }
 
     private func completions() -> [String] {

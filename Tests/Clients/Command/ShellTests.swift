@@ -228,6 +228,22 @@ import Testing
             "\(told.error)")
     }
 
+    /// Where SQLite tells a place the words of the two differ in the error's beginning only.
+    @Test(arguments: engines) func aPlaceIsWhereTheSqliteShellHasIt(engine: String) throws {
+        for sql in [
+            "SELECT nosuch FROM sqlite_schema", "SELECT foo(1)", "SELECT abs(1, 2)", "SELECT 1 FROM (SELECT 2",
+            "SELEC 1",
+            "SELECT 'it''s a long line with many a word in it that goes before', nosuch, 'and some words behind it, too'",
+        ] {
+            func place(_ told: String) -> Substring {
+                told.split(separator: "\n", maxSplits: 1).dropFirst().first ?? ""
+            }
+            let native = try run(sqliteShell, [":memory:", sql])
+            let ours = try run(command, ["sql", "--create", "--engine", engine, path("store"), sql])
+            #expect(place(ours.error) == place(native.error), "\(sql): \(ours.error)")
+        }
+    }
+
     @Test func csvComesInWhole() throws {
         try Data("name,says\n\"a,b\",\"x \"\"y\"\"\r\nz\"\nc,\n".utf8).write(to: URL(fileURLWithPath: path("in.csv")))
         try Data("1,2\n3\n".utf8).write(to: URL(fileURLWithPath: path("short.csv")))
