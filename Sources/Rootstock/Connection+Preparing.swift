@@ -148,7 +148,7 @@ extension Connection {
         var consumed: Int
         if let rewrite, let replacement = rewrite.replacement {
             handle = try withBytes(of: replacement) { (bytes) throws(DatabaseError) -> OpaquePointer? in
-                let (handle, used) = try prepareBytes(bytes, in: database)
+                let (handle, used) = try prepareBytes(bytes, of: text.prefix(rewrite.consumed), in: database)
                 precondition(
                     SQLTokens.isBlank(UnsafeBufferPointer(rebasing: bytes[used...])),
                     "the front door gave more than one statement: \(replacement)")
@@ -158,7 +158,7 @@ extension Connection {
         } else {
             // SQLite copies what it is given: of a long script the statement alone, where its end is known.
             let statement = rewrite.map { UnsafeBufferPointer(rebasing: text.prefix($0.consumed)) } ?? text
-            (handle, consumed) = try prepareBytes(statement, in: database)
+            (handle, consumed) = try prepareBytes(statement, of: statement[...], in: database)
             consumed = rewrite?.consumed ?? consumed
         }
         let source = UnsafeBufferPointer(rebasing: text.prefix(consumed))
@@ -190,14 +190,15 @@ extension Connection {
         throw DatabaseError(.readOnly, "attempt to write a readonly database", sql: sql())
     }
 
+    /// - Parameter written: the caller's text that `text` was made of: an error is told of it.
     private func prepareBytes(
-        _ text: SQLTokens.Bytes, in database: OpaquePointer
+        _ text: SQLTokens.Bytes, of written: Slice<SQLTokens.Bytes>, in database: OpaquePointer
     ) throws(DatabaseError) -> (handle: OpaquePointer?, consumed: Int) {
         var handle: OpaquePointer?
         var tail: UnsafePointer<CChar>?
         let code = sqlite3_prepare_v3(
             database, text.baseAddress, Int32(clamping: text.count), UInt32(SQLITE_PREPARE_PERSISTENT), &handle, &tail)
-        guard code == SQLITE_OK else { throw failure(code, sql: SQLTokens.string(text)) }
+        guard code == SQLITE_OK else { throw failure(code, sql: SQLTokens.string(written)) }
         let consumed = tail.flatMap { tail in text.baseAddress.map { tail - $0 } } ?? text.count
         return (handle, consumed)
     }

@@ -36,6 +36,17 @@ import Testing
         #expect(try !statement.step())
     }
 
+    /// Not of what the front door makes of it.
+    @Test(arguments: engines) func anErrorIsOfTheTextThatWasWritten(engine: Engine) throws {
+        let connection = try connection(engine)
+        for sql in [
+            "SELECT nosuch FROM sqlite_schema", "SELECT nosuch FROM t",
+            "UPDATE t SET a = nosuch WHERE id > 1 RETURNING id",
+        ] {
+            #expect(try databaseError { _ = try connection.query(sql) }?.sql == sql)
+        }
+    }
+
     @Test(arguments: engines) func rowsOfReturningOutliveManyOtherStatements(engine: Engine) throws {
         let connection = try connection(engine)
         try connection.execute("CREATE TABLE u (a)")
