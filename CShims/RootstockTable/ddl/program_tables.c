@@ -4,6 +4,7 @@
 ** Such a table is an object of the catalog without a tree. On the connection it is what it is natively. SQLite lists
 ** its text. It calls xCreate and xDestroy where the program creates and drops the table, and xConnect where a statement
 ** first names it.
+**
 ** A table that another connection made, or that was there when the store was opened, is only listed. A table without
 ** rows is made in its place, and SQLite is told to read its list anew. Invariant: no method of a program's module is
 ** called for a table because of the list.

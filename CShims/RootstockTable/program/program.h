@@ -13,8 +13,8 @@
 void rst_programs_free(rst_connection *c);
 int rst_runner_register(rst_connection *c);
 
-/* Runs the SAVEPOINT, as a statement that is kept or not; or sets a mark, within a statement that writes (a module's
-** own work, a function of the program's), where SQLite takes no savepoint. *savepoint: it did the former. */
+/* Runs the SAVEPOINT, as a statement that is kept or not. Within a statement that writes (a module's own work, a
+** function of the program's) SQLite takes no savepoint: then it sets a mark. *savepoint: it did the former. */
 int rst_savepoint_or_mark(rst_connection *c, const char *sql, bool kept, bool *savepoint, rst_mark *mark,
                           char **message);
 
