@@ -55,9 +55,10 @@ final class Shell {
 
     /// Sends what is printed to a file, made anew, or to `|COMMAND`; `nil`: to standard output.
     func redirect(to file: String?, once: Bool = false) throws {
-        try output.flush()
-        output = StandardOutput()
-        outputName = "stdout"
+        // What cannot be written is told once: the output is another one by then.
+        let before = output
+        (output, outputName, isRedirectedOnce) = (StandardOutput(), "stdout", false)
+        try before.flush()
         if let file {
             output =
                 try file.hasPrefix("|")
@@ -127,7 +128,17 @@ final class Shell {
     func run(_ sql: String, position: inout Int) throws {
         Self.running = connection
         defer { Self.running = nil }
-        defer { try? endRedirection() }
+        do {
+            try runStatements(of: sql, position: &position)
+        } catch {
+            // The first error is the one to tell.
+            try? endRedirection()
+            throw error
+        }
+        try endRedirection()
+    }
+
+    private func runStatements(of sql: String, position: inout Int) throws {
         try connection.forEachStatement(in: sql, position: &position) { statement in
             try Self.checkInterruption()
             if settings.echoes {

@@ -178,6 +178,10 @@ import Testing
         #expect(told.output == "7\n" && told.status == 1)
         #expect(told.error.hasPrefix("Error: line 3: no such column: b\n"), "\(told.error)")
         #expect(told.error.contains("\nError: line 4: there is no command .nonsense"), "\(told.error)")
+        // A command that ends before it has read all takes no later output along.
+        let piped = ".bail off\n.once |true\nSELECT printf('%200000d', 1);\nSELECT 2;\n"
+        let broken = try run(command, ["sql", store], input: piped)
+        #expect(broken.output == "2\n" && broken.error.contains("Broken pipe"), "\(broken)")
         #expect(try run(command, ["sql", store], input: "SELECT 1;\n.exit 3\nSELECT 2;\n").output == "1\n")
         #expect(try run(command, ["sql", store], input: ".exit 3\n").status == 3)
     }
