@@ -27,13 +27,12 @@ private func overview() throws {
     let store = try Store(path: "notes.store", engine: .lmdb)
 
     try store.write { connection in
-        try connection.execute(
-            "CREATE TABLE IF NOT EXISTS note (id INTEGER PRIMARY KEY, title TEXT NOT NULL)")
-        try connection.execute("INSERT INTO note (title) VALUES (?)", ["Groceries"])
+        try connection.execute("CREATE TABLE IF NOT EXISTS note (title TEXT NOT NULL)")
+        try connection.execute("INSERT INTO note (title) VALUES (?)", ["Bread"])
     }
 
     let titles = try store.read { connection in
-        try connection.query("SELECT title FROM note ORDER BY id", as: String.self)
+        try connection.query("SELECT title FROM note ORDER BY title", as: String.self)
     }
     _ = titles
 }
