@@ -35,7 +35,11 @@ struct CSVImport {
             if try columns(of: table) == 0 {
                 guard let names = try next() else { throw CommandFailure("\(file) is empty: it names no columns") }
                 let columns = names.fields.map { SQL.quoted($0) + " TEXT" }.joined(separator: ", ")
-                try connection.execute("CREATE TABLE \(name) (\(columns))")
+                do {
+                    try connection.execute("CREATE TABLE \(name) (\(columns))")
+                } catch {
+                    throw CommandFailure("\(file):\(names.line): \(error.message); \(nothing)")
+                }
             }
             let width = try columns(of: table)
             let places = Array(repeating: "?", count: width).joined(separator: ",")
@@ -43,9 +47,9 @@ struct CSVImport {
             while let record = try next() {
                 try beforeRow()
                 guard record.fields.count == width else {
-                    throw CommandFailure(
-                        "\(file):\(record.line): \(record.fields.count) fields, and \(table) has \(width) columns; \(nothing)"
-                    )
+                    let fields = record.fields.count == 1 ? "1 field" : "\(record.fields.count) fields"
+                    let columns = width == 1 ? "1 column" : "\(width) columns"
+                    throw CommandFailure("\(file):\(record.line): \(fields), and \(table) has \(columns); \(nothing)")
                 }
                 for (index, field) in record.fields.enumerated() { try statement.bind(field, at: index + 1) }
                 do {

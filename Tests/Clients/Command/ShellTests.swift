@@ -258,7 +258,7 @@ import Testing
         )
         #expect(made.output == "2 rows\na,b|'x \"y\"\r\nz'\nc|''\n", "\(made)")
         #expect(
-            made.error.contains("line 4: \(path("short.csv")):2: 1 fields, and p has 2 columns; nothing was imported"),
+            made.error.contains("line 4: \(path("short.csv")):2: 1 field, and p has 2 columns; nothing was imported"),
             "\(made.error)")
         #expect(try run(command, ["sql", path("store.lmdb"), "SELECT count(*) FROM p"]).output == "0\n")
     }
@@ -292,7 +292,8 @@ import Testing
     @Test func aCSVFileThatCannotBeReadLeavesNothing() throws {
         for (bytes, words) in [
             ([UInt8]("a,b\n1,".utf8) + [0xff], "line 2: field 2 is no UTF-8"),
-            ([UInt8]("a,b\n1\n".utf8), ":2: 1 fields"),
+            ([UInt8]("a,b\n1\n".utf8), ":2: 1 field, and t has 2 columns"),
+            ([UInt8]("a,a\n1,2\n".utf8), "bad.csv:1: duplicate column name: a; nothing was imported"),
             ([UInt8]("a,b\n1,\"2\"3\n".utf8), "line 2: field 2 goes on behind its closing quote"),
         ] {
             try Data(bytes).write(to: URL(fileURLWithPath: path("bad.csv")))
