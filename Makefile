@@ -140,6 +140,7 @@ test-long: test test-clients ## the tests again, their random parts and the fuzz
 	@$(MAKE) --no-print-directory scan-memory
 	Tests/Clients/Library/run.sh
 	Tests/Clients/Logging/run.sh
+	Tests/Clients/Traits/run.sh
 	@$(MAKE) --no-print-directory grdb-tests
 	@$(MAKE) --no-print-directory sqlite-tests
 	@$(MAKE) --no-print-directory suites

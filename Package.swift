@@ -12,6 +12,10 @@ let mustache = Target.Dependency.product(name: "Mustache", package: "swift-musta
 // SQLite's functions by a table, as in a loadable extension: CShims/RootstockSQLite has it.
 let throughTable = CSetting.define("ROOTSTOCK_LOADABLE", .when(platforms: [.linux]))
 
+// Engines on libraries that not everybody has: a trait compiles one in. Without it its sources are empty.
+let engineTraits = [("RocksDB", "rocksdb"), ("WiredTiger", "wiredtiger"), ("Postgres", "pq")]
+let engineDefines = engineTraits.map { trait, _ in ("ROOTSTOCK_TRAIT_\(trait.uppercased())", trait) }
+
 let package = Package(
     name: "Rootstock",
     platforms: [.macOS(.v13)],
@@ -33,6 +37,9 @@ let package = Package(
         .default(enabledTraits: ["Command"]),
         .trait(name: "Command", description: "The command `rootstock` and its comparison runner"),
         .trait(name: "Logging", description: "`LogHook` takes a `Logger` of swift-log"),
+        .trait(name: "RocksDB", description: "`Engine.rocksdb`, on librocksdb"),
+        .trait(name: "WiredTiger", description: "`Engine.wiredtiger`, on libwiredtiger"),
+        .trait(name: "Postgres", description: "`Engine.postgres`, on libpq: stores on a PostgreSQL server"),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -67,6 +74,11 @@ let package = Package(
         .target(
             name: "RootstockReference", dependencies: ["CLMDB", "RootstockEngine"], path: "CShims/Engines/Reference",
             exclude: ["Makefile"]),
+        .target(
+            name: "RootstockEngineTraits", dependencies: ["RootstockEngine"], path: "CShims/EngineTraits",
+            cSettings: engineDefines.map { .define($0, .when(traits: [$1])) },
+            cxxSettings: engineDefines.map { .define($0, .when(traits: [$1])) },
+            linkerSettings: engineTraits.map { .linkedLibrary($1, .when(traits: [$0])) }),
         // Module kv lies over the table layer's lower folders and below its interface, which registers it.
         .target(
             name: "RootstockKV", dependencies: ["CSQLite", "RootstockEngine", "RootstockLMDB", "RootstockSQLite"],
@@ -100,6 +112,8 @@ let package = Package(
             dependencies: [
                 "CSQLite", "RootstockEngine", "RootstockTable", "RootstockPlug", "RootstockMemory",
                 .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
+                .target(
+                    name: "RootstockEngineTraits", condition: .when(traits: ["RocksDB", "WiredTiger", "Postgres"])),
             ],
             path: "Sources/Rootstock"),
         .target(name: "RootstockObjects", dependencies: ["Rootstock"], path: "Sources/RootstockObjects"),

@@ -35,6 +35,21 @@ public struct Engine: Hashable, Sendable {
     /// An ordered map in this process's memory. A store lives as long as a connection to its path is open.
     public static let memory = Engine(name: "memory")
 
+    #if RocksDB
+        /// RocksDB: a log-structured store, in a directory. With the package trait `RocksDB`.
+        public static let rocksdb = Engine(name: "rocksdb")
+    #endif
+
+    #if WiredTiger
+        /// WiredTiger, MongoDB's storage: a B-tree with a log, in a directory. With the package trait `WiredTiger`.
+        public static let wiredtiger = Engine(name: "wiredtiger")
+    #endif
+
+    #if Postgres
+        /// A schema of a PostgreSQL server: the path is a URI, or a file that holds one. With the package trait `Postgres`.
+        public static let postgres = Engine(name: "postgres")
+    #endif
+
     /// Whether SQL runs on SQLite's own tables, with no table layer of Rootstock's in between.
     public var isNative: Bool { self == .sqlite }
 }

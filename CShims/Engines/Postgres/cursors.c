@@ -9,7 +9,7 @@
 
 #include "postgres.h"
 
-enum { FIRST_ROWS = 16, GROWTH = 8, MOST_ROWS = 8192, BATCH_BYTES = 1 << 20, LEARNED_BYTES = 8 << 20 };
+enum { FIRST_ROWS = 16, GROWTH = 8, MOST_ROWS = 8192, FETCH_BYTES = 1 << 20, LEARNED_BYTES = 8 << 20 };
 
 static void attach(rootstock_transaction *t, rootstock_cursor *c) {
     c->transaction = t;
@@ -124,7 +124,7 @@ static int fetch(rootstock_cursor *c, const place *from) {
     /* The next one is larger, as far as rows of this size allow. */
     size_t bytes = 1;
     for (int row = 0; row < c->rows; row++) bytes += cell(c, row, 0).size + cell(c, row, 1).size;
-    size_t fitting = c->rows == 0 ? MOST_ROWS : (size_t)BATCH_BYTES / (bytes / (size_t)c->rows + 1);
+    size_t fitting = c->rows == 0 ? MOST_ROWS : (size_t)FETCH_BYTES / (bytes / (size_t)c->rows + 1);
     size_t next = (size_t)c->wanted * GROWTH;
     if (next > fitting) next = fitting;
     if (next > MOST_ROWS) next = MOST_ROWS;

@@ -225,11 +225,14 @@ static const char *postgres_describe(rootstock_environment *e, int code) {
     return postgres_words();
 }
 
+#define TEXT(number) #number
+#define VERSION(major, minor) major "." TEXT(minor)
+
 static const rootstock_engine postgres = {
     .abi_version = ROOTSTOCK_ENGINE_ABI,
     .capabilities = ROOTSTOCK_CAPABILITY_DURABLE | ROOTSTOCK_CAPABILITY_MANY_WRITERS,
     .name = "postgres",
-    .version = "libpq " PG_VERSION,
+    .version = "libpq " VERSION(PG_MAJORVERSION, PG_MINORVERSION_NUM),
     .open = postgres_open,
     .close = postgres_close,
     .begin = postgres_begin,

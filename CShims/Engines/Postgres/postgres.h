@@ -35,12 +35,20 @@
 #ifndef POSTGRES_H
 #define POSTGRES_H
 
-#include <libpq-fe.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/types.h>
 #include <unistd.h>
+
+/* Debian has libpq's headers in a folder of their own, which pg_config and pkg-config name. */
+#if __has_include(<libpq-fe.h>)
+#include <libpq-fe.h>
+#include <pg_config.h>
+#else
+#include <postgresql/libpq-fe.h>
+#include <postgresql/pg_config.h>
+#endif
 
 #include "rootstock_engine.h"
 

@@ -11,7 +11,7 @@
 
 /* What is read is what other writers must not have changed: who asks for one row reads one. Who asks a second time asks
 ** for some, and for more where they were of use. */
-enum { FIRST_ROWS = 32, GROWTH = 8, MOST_ROWS = 4096, MOST_BYTES = 1 << 20 };
+enum { FIRST_SPAN = 32, SPAN_GROWTH = 8, MOST_SPAN = 4096, SPAN_BYTES = 1 << 20 };
 
 void postgres_windows_free(rootstock_transaction *t) {
     for (int i = 0; t->windows != NULL && i < WINDOWS; i++) PQclear(t->windows[i].rows);
@@ -19,7 +19,7 @@ void postgres_windows_free(rootstock_transaction *t) {
     t->windows = NULL;
 }
 
-static rootstock_slice cell(const window *w, int row, int column) {
+static rootstock_slice window_cell(const window *w, int row, int column) {
     return (rootstock_slice){(size_t)PQgetlength(w->rows, row, column), PQgetvalue(w->rows, row, column)};
 }
 
@@ -28,7 +28,7 @@ static int row_of(const window *w, const rootstock_slice *key) {
     int low = 0, high = PQntuples(w->rows);
     while (low < high) {
         int middle = low + (high - low) / 2;
-        rootstock_slice found = cell(w, middle, 0);
+        rootstock_slice found = window_cell(w, middle, 0);
         if (postgres_compare(found.data, found.size, key->data, key->size) < 0)
             low = middle + 1;
         else
@@ -47,24 +47,24 @@ static bool covers(const rootstock_transaction *t, const window *w, const rootst
 static int answer(const window *w, const rootstock_slice *key, rootstock_slice *value) {
     int row = row_of(w, key);
     if (row == PQntuples(w->rows)) return ROOTSTOCK_NOT_FOUND;
-    rootstock_slice found = cell(w, row, 0);
+    rootstock_slice found = window_cell(w, row, 0);
     if (postgres_compare(found.data, found.size, key->data, key->size) != 0) return ROOTSTOCK_NOT_FOUND;
-    *value = cell(w, row, 1);
+    *value = window_cell(w, row, 1);
     return ROOTSTOCK_OK;
 }
 
 /* How many rows to ask for, after a window that was of use or was not. */
 static int rows_to_ask(const window *w) {
-    if (w->rows == NULL || w->hits == 0) return FIRST_ROWS;
-    size_t bytes = 1, next = (size_t)w->wanted * GROWTH;
+    if (w->rows == NULL || w->hits == 0) return FIRST_SPAN;
+    size_t bytes = 1, next = (size_t)w->wanted * SPAN_GROWTH;
     int rows = PQntuples(w->rows);
-    for (int row = 0; row < rows; row++) bytes += cell(w, row, 0).size + cell(w, row, 1).size;
-    size_t fitting = rows == 0 ? MOST_ROWS : (size_t)MOST_BYTES / (bytes / (size_t)rows + 1) + 1;
+    for (int row = 0; row < rows; row++) bytes += window_cell(w, row, 0).size + window_cell(w, row, 1).size;
+    size_t fitting = rows == 0 ? MOST_SPAN : (size_t)SPAN_BYTES / (bytes / (size_t)rows + 1) + 1;
     if (next > fitting) next = fitting;
-    return next > MOST_ROWS ? MOST_ROWS : (int)next;
+    return next > MOST_SPAN ? MOST_SPAN : (int)next;
 }
 
-static int fetch(rootstock_transaction *t, window *w, rootstock_tree tree, const rootstock_slice *key) {
+static int read_window(rootstock_transaction *t, window *w, rootstock_tree tree, const rootstock_slice *key) {
     int wanted = w->tree == tree ? rows_to_ask(w) : 1;
     const parameter parameters[] = {INTEGER(tree), {key->data, key->size}, INTEGER(wanted)};
     PGresult *rows;
@@ -102,7 +102,7 @@ int postgres_window_of(rootstock_transaction *t, rootstock_tree tree, const root
         w->hits++;
         return ROOTSTOCK_OK;
     }
-    return fetch(t, w, tree, key);
+    return read_window(t, w, tree, key);
 }
 
 int postgres_window_find(rootstock_transaction *t, rootstock_tree tree, const rootstock_slice *key,
