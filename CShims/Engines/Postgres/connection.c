@@ -238,6 +238,19 @@ static int say_connect(const PGconn *link) {
     return postgres_say(code, "%s", words);
 }
 
+/* Others speak the protocol. What they answer for a snapshot's number need not change with a commit, and then a client
+** would go on with the schema of yesterday. */
+static int check_server(const PGconn *link) {
+    const char *version = PQparameterStatus(link, "server_version");
+    const char *name = PQparameterStatus(link, "crdb_version") != NULL                     ? "CockroachDB"
+                       : version == NULL || version[0] < '0' || version[0] > '9'           ? "unknown"
+                       : strstr(version, "-YB-") != NULL || strstr(version, "-yb") != NULL ? "YugabyteDB"
+                                                                                           : NULL;
+    if (name == NULL) return ROOTSTOCK_OK;
+    return postgres_say(ROOTSTOCK_UNSUPPORTED,
+                        "the server is %s, whose snapshots have no numbers: PostgreSQL is needed", name);
+}
+
 /* Before the store's table is known, without the statements. */
 int postgres_connect(rootstock_environment *environment, connection **result) {
     static const char *const names[] = {"connect_timeout", "fallback_application_name", "dbname", NULL};
@@ -248,6 +261,7 @@ int postgres_connect(rootstock_environment *environment, connection **result) {
     count_one(environment, c);
     int code = c->link == NULL ? postgres_say(ROOTSTOCK_NO_MEMORY, "out of memory") : ROOTSTOCK_OK;
     if (code == ROOTSTOCK_OK && PQstatus(c->link) != CONNECTION_OK) code = say_connect(c->link);
+    if (code == ROOTSTOCK_OK) code = check_server(c->link);
     if (code == ROOTSTOCK_OK) {
         PQsetNoticeProcessor(c->link, say_nothing, NULL);
         PQenterPipelineMode(c->link);

@@ -1,4 +1,7 @@
-"""proxy.py - a server's Unix socket again, behind a latency: each byte arrives half the given time later, in both directions."""
+"""proxy.py - a server's Unix socket again, behind a latency: each byte arrives half the given time later, in both directions.
+
+`disguise` are pairs of bytes of one length: what the server says has the second in place of the first.
+"""
 import os, queue, socket, threading, time
 
 
@@ -7,6 +10,7 @@ class Proxy:
 
     def __init__(self, folder, server):
         self.folder, self.server, self.latency, self.links = folder, server, 0.0, []
+        self.disguise = []
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(os.path.join(folder, ".s.PGSQL.5432"))
         self.listener.listen(50)
@@ -30,6 +34,8 @@ class Proxy:
                 data = source.recv(1 << 16)
             except OSError:
                 data = b""
+            for said, heard in self.disguise:
+                data = data.replace(said, heard)
             parts.put((time.perf_counter() + self.latency / 2, data))
 
     def write(self, parts, target):
