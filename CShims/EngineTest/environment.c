@@ -243,6 +243,26 @@ static void read_only(kit *k) {
     kit_close(&s);
 }
 
+static const char *needs_options(const rootstock_engine *engine) {
+    return (engine->capabilities & ROOTSTOCK_CAPABILITY_OPTIONS) != 0 ? NULL : "the engine has no options of its own";
+}
+
+/* An option that no engine has is refused by name, and makes no store. */
+static void options(kit *k) {
+    const char *path = kit_path(k, "store");
+    rootstock_options wanted = k->options->store;
+    char *message = NULL;
+    kit_store s;
+    wanted.engine_options = "rootstock_unknown=1";
+    int code = kit_try_open(k, path, wanted, &s, &message);
+    EXPECT(k, S_OPTIONS, code == ROOTSTOCK_UNSUPPORTED, "\"unsupported\" for rootstock_unknown=1; it gave \"%s\"",
+           rootstock_code_name(code));
+    EXPECT(k, S_OPTIONS, message != NULL && strstr(message, "rootstock_unknown") != NULL,
+           "a message that names the option; it says: %s", message == NULL ? "nothing" : message);
+    EXPECT(k, S_OPTIONS, access(path, F_OK) != 0, "no store where the options are refused");
+    free(message);
+}
+
 /* What another program wrote is refused, and left as it is. */
 static void not_a_store(kit *k) {
     const char *path = kit_path(k, "letter");
@@ -274,6 +294,7 @@ const kit_rule rootstock_kit_environment_rules[] = {
     {"environment.compact", S_COMPACT, compact, needs_compact, false},
     {"environment.publish", S_PUBLISH, publish, needs_publish, false},
     {"environment.verify", S_VERIFY, verify, needs_verify, false},
+    {"environment.options", S_OPTIONS, options, needs_options, false},
     {"environment.unreachable", S_CANNOT_OPEN, unreachable, kit_needs_files, false},
     {"environment.read_only", S_READ_ONLY, read_only, kit_needs_kept, false},
     {"environment.not_a_store", S_NOT_A_STORE, not_a_store, kit_needs_files, false},

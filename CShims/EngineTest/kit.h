@@ -41,8 +41,8 @@ typedef struct kit_rule {
 
 extern const kit_rule rootstock_kit_tree_rules[], rootstock_kit_cursor_rules[], rootstock_kit_snapshot_rules[],
     rootstock_kit_several_rules[], rootstock_kit_environment_rules[], rootstock_kit_process_rules[],
-    rootstock_kit_fault_rules[], rootstock_kit_random_rules[],
-    rootstock_kit_writer_rules[]; /* each ends with a null name */
+    rootstock_kit_fault_rules[], rootstock_kit_random_rules[], rootstock_kit_writer_rules[],
+    rootstock_kit_power_rules[]; /* each ends with a null name */
 
 /* Tells that the sentence is broken, and ends the process. */
 _Noreturn void kit_broken(kit *k, const char *sentence, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -125,6 +125,19 @@ void kit_tell(kit_pipe *p);
 bool kit_hear(kit_pipe *p);
 /* For ever: sleeps a little and says try again; *context counts the questions as an int. */
 int kit_patience(void *context, int attempts);
+
+/* A writer that tells of each commit when it has returned, and is ended somehow. */
+typedef struct kit_commits_told {
+    const char *sentence; /* broken where one is lost */
+    rootstock_durability durability;
+    kit_pipe commits;
+    uint64_t first, most; /* numbers of the commits that it makes */
+    uint64_t told;        /* the last that must be there */
+} kit_commits_told;
+/* Makes them; context is a kit_commits_told, of both. */
+void kit_commit_on(kit *k, void *context);
+/* Looks for them in the store, and tells of each that is there. */
+void kit_look_after(kit *k, void *context);
 
 /* Why a rule is not for an engine. */
 const char *kit_needs_files(const rootstock_engine *engine);

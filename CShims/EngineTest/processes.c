@@ -20,18 +20,12 @@
 
 enum { A_COMMIT = 20, MOST = 1 << 20 };
 
-typedef struct killing {
-    rootstock_durability durability;
-    kit_pipe commits;
-    uint64_t told, found; /* commits that were told of; the one that the store has */
-} killing;
-
 /* Each commit changes 20 entries and a counter, and is told of when it has returned. */
-static void commit_on(kit *k, void *context) {
-    killing *all = context;
+void kit_commit_on(kit *k, void *context) {
+    kit_commits_told *all = context;
     kit_store s = kit_open_with(k, "store", all->durability);
     rootstock_tree tree = kit_new_tree(k, &s, "t");
-    for (uint64_t number = all->found + 1; number < MOST; number++) {
+    for (uint64_t number = all->first; number <= all->most; number++) {
         rootstock_transaction *t = kit_write(k, &s);
         for (uint64_t i = 0; i < A_COMMIT; i++)
             kit_put(k, &s, t, tree, KEY(1 + number % 50 * A_COMMIT + i), KEY(number));
@@ -41,21 +35,20 @@ static void commit_on(kit *k, void *context) {
     }
 }
 
-static void look_after(kit *k, void *context) {
-    killing *all = context;
+void kit_look_after(kit *k, void *context) {
+    kit_commits_told *all = context;
     kit_store s = kit_open_with(k, "store", all->durability);
     rootstock_tree tree = kit_new_tree(k, &s, "t");
     rootstock_transaction *t = kit_read(k, &s);
     rootstock_slice value = {0};
     uint64_t last = kit_get(k, &s, t, tree, KEY(0), &value) ? kit_number_of(value) : 0;
-    EXPECT(k, S_SURVIVES, last >= all->told,
-           "commit %llu, which had returned when the process was killed; the store has commit %llu",
+    EXPECT(k, all->sentence, last >= all->told, "commit %llu, which had returned; the store has commit %llu",
            (unsigned long long)all->told, (unsigned long long)last);
     for (uint64_t number = last; number > 0 && number + 50 > last; number--)
         for (uint64_t i = 0; i < A_COMMIT; i++) {
             rootstock_slice wanted = KEY(number);
             kit_has(k, S_ABORT, &s, t, tree, KEY(1 + number % 50 * A_COMMIT + i), &wanted,
-                    "whole, after the writer was killed");
+                    "whole, after the writer's end");
         }
     kit_abort(&s, t);
     kit_close(&s);
@@ -66,8 +59,8 @@ static void look_after(kit *k, void *context) {
 static void survive(kit *k, rootstock_durability durability) {
     uint64_t found = 0;
     for (int round = 0; round < 4; round++) {
-        killing all = {.durability = durability, .commits = kit_pipe_open(k), .told = found, .found = found};
-        int process = kit_start(k, commit_on, &all), status;
+        kit_commits_told all = {S_SURVIVES, durability, kit_pipe_open(k), found + 1, MOST, found};
+        int process = kit_start(k, kit_commit_on, &all), status;
         close(all.commits.ends[1]);
         for (uint64_t i = 0, wanted = 20 + kit_random(k, 60); i < wanted && kit_hear(&all.commits); i++) all.told++;
         kill(process, SIGKILL);
@@ -76,7 +69,7 @@ static void survive(kit *k, rootstock_durability durability) {
         if (!WIFSIGNALED(status)) kit_join(k, process);
         close(all.commits.ends[0]);
         all.commits = kit_pipe_open(k);
-        process = kit_start(k, look_after, &all);
+        process = kit_start(k, kit_look_after, &all);
         close(all.commits.ends[1]);
         for (found = 0; kit_hear(&all.commits);) found++;
         kit_join(k, process);

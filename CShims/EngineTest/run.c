@@ -24,7 +24,8 @@
 static const kit_rule *const groups[] = {
     rootstock_kit_tree_rules,    rootstock_kit_cursor_rules,      rootstock_kit_snapshot_rules,
     rootstock_kit_several_rules, rootstock_kit_environment_rules, rootstock_kit_random_rules,
-    rootstock_kit_writer_rules,  rootstock_kit_process_rules,     rootstock_kit_fault_rules,
+    rootstock_kit_writer_rules,  rootstock_kit_process_rules,     rootstock_kit_power_rules,
+    rootstock_kit_fault_rules,
 };
 
 static const kit_rule *rule_at(size_t n) {

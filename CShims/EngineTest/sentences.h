@@ -65,9 +65,13 @@
     X(S_BUSY, "Asked by begin each time the writer of another process is in the way; attempts counts from 0.")         \
     X(S_BUSY_NULL, "A null callback gives up at once.")                                                                \
     X(S_SURVIVES, "What a commit survives.")                                                                           \
+    X(S_POWER_FULL, "full: every commit survives a power loss.")                                                       \
+    X(S_POWER_NORMAL, "normal: a power loss takes at most the last commits, whole and from the last one back, never "  \
+                      "the file.")                                                                                     \
     X(S_OPEN_TOGETHER, "Several processes may open a new path at once: one makes the store, and all open it.")         \
     X(S_OPEN_MESSAGE, "On failure *message, if not null, gets a malloc'd text naming path, the fault and the "         \
                       "remedy.")                                                                                       \
+    X(S_OPTIONS, "A name or value that the engine does not know is ROOTSTOCK_UNSUPPORTED, with what it knows.")        \
     X(S_NOT_A_STORE, "the file is not of this engine")                                                                 \
     X(S_CANNOT_OPEN, "no such directory, a directory where a file should be ...")                                      \
     X(S_FULL, "disk or map full; the write transaction can only be aborted")                                           \

@@ -30,9 +30,10 @@ typedef struct shared_environment {
     rootstock_shared shared;       /* base class, must be first */
     const rootstock_engine *asked; /* by the first user; shared.engine is what it chose */
     size_t users;
-    int is_file; /* or a directory */
-    char *real;  /* resolved path of it */
-    int retired; /* ROOTSTOCK_MOVED: no new users */
+    int is_file;          /* or a directory */
+    char *real;           /* resolved path of it */
+    char *engine_options; /* shared.options has it */
+    int retired;          /* ROOTSTOCK_MOVED: no new users */
     dev_t device;
     ino_t inode;
     pthread_mutex_t attachment_mutex;
@@ -173,6 +174,9 @@ static int check_options(const shared_environment *open, const rootstock_options
         difference = "it is open with another access to pages";
     else if (wanted->commit != ROOTSTOCK_COMMIT_AUTOMATIC && wanted->commit != have->commit)
         difference = "it is open with another form of commits";
+    else if (wanted->engine_options != NULL &&
+             (have->engine_options == NULL || strcmp(wanted->engine_options, have->engine_options) != 0))
+        difference = "it is open with other options of the engine";
     if (difference == NULL) return ROOTSTOCK_OK;
     rootstock_message(message,
                       "cannot open %s again in this process: %s (close it everywhere first, or ask for the same)", path,
@@ -206,6 +210,7 @@ static void free_environment(shared_environment *open) {
     pthread_mutex_destroy(&open->attachment_mutex);
     free(open->shared.path);
     free(open->shared.repair);
+    free(open->engine_options);
     free(open->real);
     free(open);
 }
@@ -223,13 +228,21 @@ static int open_environment(const rootstock_engine *asked, const char *path, con
                           options->page_access != 0 ? "pageAccess" : "commit");
         return ROOTSTOCK_MISUSE;
     }
+    if (options->engine_options != NULL && (engine->capabilities & ROOTSTOCK_CAPABILITY_OPTIONS) == 0) {
+        rootstock_message(message, "cannot open %s: engine %s has no options of its own; leave out engineOptions", path,
+                          asked->name);
+        return ROOTSTOCK_MISUSE;
+    }
     shared_environment *open = calloc(1, sizeof *open);
-    char *copy = strdup(path);
+    char *copy = strdup(path),
+         *engine_options = options->engine_options != NULL ? strdup(options->engine_options) : NULL;
     int flushes =
         (engine->capabilities & ROOTSTOCK_CAPABILITY_DURABLE) != 0 && options->durability == ROOTSTOCK_DURABILITY_FULL;
-    if (open == NULL || copy == NULL || rootstock_queue_open(&open->writers, !flushes) != ROOTSTOCK_OK) {
+    if (open == NULL || copy == NULL || (options->engine_options != NULL && engine_options == NULL) ||
+        rootstock_queue_open(&open->writers, !flushes) != ROOTSTOCK_OK) {
         free(open);
         free(copy);
+        free(engine_options);
         rootstock_message(message, "cannot open %s: out of memory", path);
         return ROOTSTOCK_NO_MEMORY;
     }
@@ -239,6 +252,7 @@ static int open_environment(const rootstock_engine *asked, const char *path, con
     open->shared.notice = notice;
     open->shared.path = copy;
     open->shared.options = *options;
+    open->shared.options.engine_options = open->engine_options = engine_options;
     open->shared.process = rootstock_process();
     open->shared.commits = no_words;
     open->is_file = keeps_files(engine);

@@ -81,6 +81,10 @@ public struct StoreOptions: Hashable, Sendable {
     /// engines.
     public var commit: CommitForm?
 
+    /// Options that the engine alone has, as `name=value,name=value`: `"compression=zstd,blockCache=268435456"` on engine `rocksdb`. An
+    /// error where the engine does not know one, and on engines that have none. The article <doc:EnginesAndStores> lists them.
+    public var engineOptions: String?
+
     /// Whether the store keeps a checksum with every row, index entry and record of its schema. Chosen when a store is made, and
     /// kept in it. A store that has checksums verifies and writes them whatever this says. `true` is an error on a store without them. A
     /// mismatch is ``ResultCode/corrupt`` when the entry is read, with the table and the row. Versions of
@@ -177,6 +181,7 @@ extension StoreOptions {
         if let pageAccess { members.append("\"pageAccess\":\"\(pageAccess.rawValue)\"") }
         if let commit { members.append("\"commit\":\"\(commit.rawValue)\"") }
         if let readAhead { members.append("\"readAhead\":\(readAhead)") }
+        if let text = try? engineOptions.map(JSONText.encode) { members.append("\"engineOptions\":\(text)") }
         return "{" + members.joined(separator: ",") + "}"
     }
 
@@ -187,6 +192,7 @@ extension StoreOptions {
             ("checksum", checksum), ("mapSize", mapSize != nil), ("maxReaders", maxReaders != nil),
             ("writeMap", writeMap == true), ("readAhead", readAhead != nil), ("pageAccess", pageAccess != nil),
             ("commit", commit != nil), ("verifyPages", verifyPages), ("checkPages", checkPages),
+            ("engineOptions", engineOptions != nil),
         ]
         if let (name, _) = foreign.first(where: { $0.1 }) {
             throw DatabaseError(.misuse, "engine \(engine) has no option \(name)")

@@ -13,9 +13,10 @@ struct EngineTest: ParsableCommand {
         abstract: "Test an engine against the contract of rootstock_engine.h, and its SQL against native SQLite.",
         discussion: """
             Runs each rule of the contract in a process of its own, on new stores in a temporary folder. The rules cover order, \
-            sizes, snapshots, cursors, optional functions, random operations against a model, durability by killing the writer, \
-            several processes, and a full disk. For a broken rule it prints the sentence of the contract and the expected result. \
-            The command then ends with status 1. A rule about what the engine does not claim is skipped, and says so.
+            sizes, snapshots, cursors, optional functions, random operations against a model, durability by killing the writer \
+            and by power losses, several processes, and a full disk. For a broken rule it prints the sentence of the contract and \
+            the expected result. The command then ends with status 1. A rule about what the engine does not claim is skipped, and \
+            says so.
 
             Then it runs SQL scripts on the engine and on native SQLite. Each statement has to give the same rows, columns, error \
             and changes. A script is a rule named sql.SCRIPT. Those that come with Rootstock run unless --scripts names others. A \

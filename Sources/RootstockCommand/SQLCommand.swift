@@ -26,6 +26,9 @@ struct SQLCommand: ParsableCommand {
     @Option(help: "What a commit survives: off, normal or full.")
     var durability: StoreOptions.Durability = .full
 
+    @Option(help: "Options that the engine alone has: name=value,name=value.")
+    var engineOptions: String?
+
     @Flag(help: "Make a new store with a checksum for every entry; an existing one must have them.")
     var checksum = false
 
@@ -55,6 +58,7 @@ struct SQLCommand: ParsableCommand {
         var options = StoreOptions(durability: durability)
         options.readOnly = readOnly
         options.checksum = checksum
+        options.engineOptions = engineOptions
         var shell: Shell?
         do {
             let engine = try engineOption.engine(for: path)

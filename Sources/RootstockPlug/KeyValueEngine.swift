@@ -75,6 +75,8 @@ public struct EngineCapabilities: OptionSet, Sendable {
     /// Write transactions go on at once, of any number of threads and processes. One for which there is no place in an order is refused
     /// with ``EngineError/Code-swift.enum/conflict``, at the latest by its commit, and nothing of it remains.
     public static let manyWriters = EngineCapabilities(rawValue: 0x200)
+    /// It has options of its own, ``EngineOptions/engineOptions``.
+    public static let options = EngineCapabilities(rawValue: 0x400)
 }
 
 /// What the user asked of an environment. Zero asks for the engine's default.
@@ -103,6 +105,9 @@ public struct EngineOptions: Sendable {
     public var writesThroughMap = false
     /// Whether the system may read around a page of the engine's map that is not in memory; `nil`: the engine decides.
     public var readsAhead: Bool?
+    /// Options that this engine alone has, as `name=value,name=value`. `nil` without ``EngineCapabilities/options``. What the engine does
+    /// not know it refuses with ``EngineError/Code-swift.enum/unsupported``, and says what it knows.
+    public var engineOptions: String?
 
     /// The engine's defaults, and every commit durable.
     public init() {}

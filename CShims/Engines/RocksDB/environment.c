@@ -14,8 +14,6 @@
 static const char store_mark[] = "Rootstock on RocksDB 1";
 static const char mark_key[PREFIX + 1] = {0, 0, 0, 0, 'S'};
 
-enum { ERROR_LEVEL = 3, BLOOM_BITS = 10, CACHE = 64 << 20 };
-
 static _Thread_local char last_words[300];
 
 int rocks_say(int code, const char *words) {
@@ -45,22 +43,6 @@ int rocks_child(const rootstock_environment *environment) {
     if (environment->process == getpid()) return 0;
     rocks_say(ROOTSTOCK_MISUSE, "the store was opened before a fork: open it in the child");
     return 1;
-}
-
-static rocksdb_options_t *make_options(const rootstock_options *wanted) {
-    rocksdb_options_t *options = rocksdb_options_create();
-    rocksdb_block_based_table_options_t *table = rocksdb_block_based_options_create();
-    rocksdb_cache_t *cache = rocksdb_cache_create_lru(CACHE);
-    /* Most puts ask first whether the key is there: mostly it is not. */
-    rocksdb_block_based_options_set_filter_policy(table, rocksdb_filterpolicy_create_bloom(BLOOM_BITS));
-    rocksdb_block_based_options_set_block_cache(table, cache);
-    rocksdb_cache_destroy(cache); /* the table's options hold it */
-    rocksdb_options_set_block_based_table_factory(options, table);
-    rocksdb_block_based_options_destroy(table);
-    rocksdb_options_set_create_if_missing(options, !wanted->read_only);
-    rocksdb_options_set_info_log_level(options, ERROR_LEVEL);
-    rocksdb_options_set_keep_log_file_num(options, 2);
-    return options;
 }
 
 static int open_database(rootstock_environment *environment) {
@@ -164,7 +146,6 @@ static int rocks_open(const rootstock_engine *engine, const char *path, const ro
     environment->options = *options;
     environment->process = getpid();
     environment->path = strdup(path);
-    environment->open_options = make_options(options);
     environment->write_options = rocksdb_writeoptions_create();
     rocksdb_writeoptions_set_sync(environment->write_options, options->durability == ROOTSTOCK_DURABILITY_FULL);
     if (environment->path == NULL)
@@ -173,7 +154,8 @@ static int rocks_open(const rootstock_engine *engine, const char *path, const ro
              options->read_ahead != ROOTSTOCK_READ_AHEAD_AUTOMATIC)
         code = rocks_say(ROOTSTOCK_UNSUPPORTED, "engine rocksdb has no memory map; leave out its options");
     else
-        code = check_path(path, options);
+        code = rocks_open_options(options, &environment->open_options);
+    if (code == ROOTSTOCK_OK) code = check_path(path, options);
     if (code == ROOTSTOCK_OK) code = open_database(environment);
     if (code == ROOTSTOCK_OK) {
         code = read_last_commit(environment);
@@ -260,7 +242,7 @@ static uint64_t rocks_last_commit(rootstock_environment *environment) {
 static const rootstock_engine rocksdb = {
     .abi_version = ROOTSTOCK_ENGINE_ABI,
     .capabilities = ROOTSTOCK_CAPABILITY_DIRECTORY | ROOTSTOCK_CAPABILITY_ONE_PROCESS | ROOTSTOCK_CAPABILITY_DURABLE |
-                    ROOTSTOCK_CAPABILITY_BRIEF_SLICES,
+                    ROOTSTOCK_CAPABILITY_BRIEF_SLICES | ROOTSTOCK_CAPABILITY_OPTIONS,
     .name = "rocksdb",
     .version = ROCKSDB_VERSION,
     .open = rocks_open,

@@ -1,8 +1,9 @@
 /*
 ** rocks.h - the engine "rocksdb": a store is a directory of RocksDB's, by its public C calls.
 **
-** environment.c opens and closes stores, transactions.c begins and ends, entries.c reads and writes. `make` in this
-** folder builds the shared library for --load-engine; it needs rootstock_engine.h and librocksdb.
+** environment.c opens and closes stores, options.c says how RocksDB keeps them, transactions.c begins and ends,
+** entries.c reads and writes. `make` in this folder builds the shared library for --load-engine; it needs
+** rootstock_engine.h and librocksdb.
 **
 ** HOW A STORE LIES IN THE DATABASE. Keys begin with the number of a tree, four bytes, most significant first:
 **
@@ -101,6 +102,10 @@ int rocks_child(const rootstock_environment *environment);
 /* Closes and opens, after a write that failed. The caller holds the mutex, and nothing is live. */
 int rocks_reopen(rootstock_environment *environment);
 uint64_t rocks_directory_bytes(const char *path);
+
+/* options.c */
+/* UNSUPPORTED: engine_options has one that it does not know, which its words name. */
+int rocks_open_options(const rootstock_options *wanted, rocksdb_options_t **options);
 
 /* transactions.c */
 /* Room for what get returns; null: no memory. */

@@ -51,7 +51,7 @@ extern "C" {
 #endif
 
 /* Version of the structs below. A new engine sets rootstock_engine.abi_version to it; registration refuses others. */
-#define ROOTSTOCK_ENGINE_ABI 12
+#define ROOTSTOCK_ENGINE_ABI 13
 
 /* The closed set of results. The table layer maps them to SQLite codes in one place (error_map.c). */
 typedef enum rootstock_code {
@@ -107,8 +107,8 @@ typedef uint32_t rootstock_tree;
 #define ROOTSTOCK_CAPABILITY_ONE_PROCESS 0x40u
 #define ROOTSTOCK_CAPABILITY_CHECKS_PAGES 0x80u  /* begin knows ROOTSTOCK_BEGIN_CHECKED */
 #define ROOTSTOCK_CAPABILITY_BRIEF_SLICES 0x100u /* convention 4: slices last until the next move or get */
-/* Convention 6; publish is not called. */
-#define ROOTSTOCK_CAPABILITY_MANY_WRITERS 0x200u
+#define ROOTSTOCK_CAPABILITY_MANY_WRITERS 0x200u /* convention 6; publish is not called */
+#define ROOTSTOCK_CAPABILITY_OPTIONS 0x400u      /* open knows rootstock_options.engine_options */
 
 /* What a commit survives. off: the process; a power loss may take everything since the last sync. normal: a power loss
 ** takes at most the last commits, whole and from the last one back, never the file. full: every commit survives a power
@@ -174,9 +174,11 @@ typedef struct rootstock_options {
     /* ROOTSTOCK_MISUSE on an engine without choose. */
     rootstock_page_access page_access;
     rootstock_commit_form commit;
+    /* Null, or options that this engine alone has: "name=value,name=value". Good until open returns. Without OPTIONS
+    ** ROOTSTOCK_MISUSE. A name or value that the engine does not know is ROOTSTOCK_UNSUPPORTED, with what it knows. */
+    const char *engine_options;
 } rootstock_options;
 
-/* begin flags */
 #define ROOTSTOCK_BEGIN_WRITE 0x01u
 /* With WRITE: the file is not trusted. The engine checks each page before its library changes it. From begin on, a page
 ** that is not in order is ROOTSTOCK_CORRUPT. Only for engines with ROOTSTOCK_CAPABILITY_CHECKS_PAGES. */
@@ -199,9 +201,7 @@ typedef struct rootstock_commit_words {
     const volatile uint64_t *left;
     uint64_t left_value;
 } rootstock_commit_words;
-/* tree_open flags */
 #define ROOTSTOCK_TREE_CREATE 0x01u
-/* put flags */
 #define ROOTSTOCK_PUT_NO_OVERWRITE 0x01u /* ROOTSTOCK_EXISTS if the key is there; nothing is changed */
 #define ROOTSTOCK_PUT_APPEND                                                                                           \
     0x02u /* the key is above every key of the tree; if not: ROOTSTOCK_EXISTS, nothing changed */

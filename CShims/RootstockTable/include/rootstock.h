@@ -84,6 +84,7 @@ int rootstock_register(sqlite3 *db);
 **     pageAccess     "none": engine lmdb calls liblmdb's public functions only. "read": it reads pages by itself.
 **                    "write" (the default): it edits them, too
 **     commit         "plain": as liblmdb commits. "sealed" (the default): by fewer flushes
+**     engineOptions  options that an engine has by itself, "name=value,name=value". An unknown one is SQLITE_ERROR
 **     removeLock     true: engine lmdb's lock file goes with the last who has the store open; else it stays
 **     readerWarning  commits, 1000 unless named, 0 for never. A commit that finds a snapshot of any process that many
 **                    commits behind writes one SQLITE_WARNING to SQLite's error log

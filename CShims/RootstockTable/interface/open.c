@@ -175,14 +175,19 @@ static int set_option(rst_connection *c, rootstock_options *options, const char 
                           : strcmp(text, "sealed") == 0 ? ROOTSTOCK_COMMIT_SEALED
                                                         : ROOTSTOCK_COMMIT_AUTOMATIC;
         good = options->commit != ROOTSTOCK_COMMIT_AUTOMATIC;
+    } else if (strcmp(key, "engineOptions") == 0) {
+        good = strcmp(type, "text") == 0;
+        sqlite3_free((char *)options->engine_options);
+        options->engine_options = good ? sqlite3_mprintf("%s", text) : NULL;
+        if (good && options->engine_options == NULL) return SQLITE_NOMEM;
     } else if (strcmp(key, "readAhead") == 0) {
         good = is_flag;
         options->read_ahead = flag ? ROOTSTOCK_READ_AHEAD_ALWAYS : ROOTSTOCK_READ_AHEAD_NEVER;
     } else {
         rst_set_message(
             message,
-            "unknown option \"%s\": the options are checkPages, checksum, commit, durability, mapSize, maxReaders, "
-            "pageAccess, readAhead, readerWarning, readOnly, removeLock, verifyPages, writeMap",
+            "unknown option \"%s\": the options are checkPages, checksum, commit, durability, engineOptions, mapSize, "
+            "maxReaders, pageAccess, readAhead, readerWarning, readOnly, removeLock, verifyPages, writeMap",
             key);
         return SQLITE_ERROR;
     }
@@ -382,6 +387,7 @@ static int open_store(sqlite3 *db, const char *path, const char *engine_name, co
         code = rst_call_code(rst_store_open(c, path, engine, &options, message));
         if (code != SQLITE_OK) open_failed(c);
     }
+    sqlite3_free((char *)options.engine_options);
     if (code == SQLITE_OK && tables != NULL) {
         *tables = 0;
         for (int i = 0; i < schema_of(c)->table_count; i++) *tables += !schema_of(c)->tables[i]->internal;

@@ -10,6 +10,10 @@ import RootstockMemory
 @_exported import RootstockPlug
 import RootstockTable
 
+#if RocksDB || WiredTiger || Postgres
+    import RootstockEngineTraits
+#endif
+
 extension Engine {
     /// Makes an engine written in Swift known under its name, for every connection of this process.
     ///
@@ -53,6 +57,12 @@ extension Engine {
 
     private static let builtIns: [Engine] = {
         _ = rootstock_register_engines()
+        #if RocksDB || WiredTiger || Postgres
+            // Null is refused: the engine of a trait that is off.
+            for engine in [rootstock_trait_rocksdb(), rootstock_trait_wiredtiger(), rootstock_trait_postgres()] {
+                _ = rootstock_engine_register(engine)
+            }
+        #endif
         // Refused only if the program registered an engine of that name before, which is then the one that it wants.
         return [try? Engine.register(MemoryEngine())].compactMap { $0 }
     }()
@@ -188,6 +198,7 @@ private func options(_ options: UnsafePointer<rootstock_options>?) -> EngineOpti
     if options.read_ahead != ROOTSTOCK_READ_AHEAD_AUTOMATIC {
         result.readsAhead = options.read_ahead == ROOTSTOCK_READ_AHEAD_ALWAYS
     }
+    result.engineOptions = options.engine_options.map { String(cString: $0) }
     return result
 }
 

@@ -33,6 +33,9 @@ struct Import: ParsableCommand {
     @Option(help: "What the import survives once it has ended: off, normal or full.")
     var durability: StoreOptions.Durability = .full
 
+    @Option(help: "Options that the engine of the store alone has: name=value,name=value.")
+    var engineOptions: String?
+
     @Flag(help: "Keep a checksum with every entry of the new store.")
     var checksum = false
 
@@ -62,6 +65,7 @@ struct Import: ParsableCommand {
     func run() throws {
         var options = StoreOptions(durability: durability)
         options.checksum = checksum
+        options.engineOptions = engineOptions
         guard let table else {
             let engine = engineOption.engine ?? Engine.usual(for: store)
             return try DatabaseCopy(from: source, fromEngine: from, to: store, engine: engine, options: options).run()

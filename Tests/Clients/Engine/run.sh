@@ -11,6 +11,8 @@ fail() { echo "engine: $1" >&2; exit 1; }
 make -s -C "$root/CShims/Engines/Reference" copy NAME=granite TO="$folder/granite" > "$folder/words" || fail "no copy: $(cat "$folder/words")"
 make -s -C "$root/CShims/Engines/Reference" copy NAME=granite TO="$folder/granite" 2> "$folder/words" && fail "a copy replaced a folder"
 grep -q "TO is a folder that is not there yet" "$folder/words" || fail "no clear words: $(cat "$folder/words")"
+(cd "$folder" && make -s -C "$root/CShims/Engines/Reference" copy NAME=basalt TO=near/basalt) > "$folder/words" && [ -e "$folder/near/basalt/librootstock_basalt.so" ] ||
+    fail "no copy to a relative folder: $(cat "$folder/words")"
 make -s -C "$root/CShims/Engines/Reference" copy NAME=Granite TO="$folder/other" 2> /dev/null && fail "a copy with a name that no engine has"
 library="$folder/granite/librootstock_granite.so"
 
@@ -83,6 +85,51 @@ directory_engine() {
     echo "engine: $name keeps the contract, and its directories are stores"
 }
 directory_engine RocksDB rocksdb /usr/include/rocksdb/c.h librocksdb-dev
+
+# RocksDB's own options. What is wrong is named and makes no store; the others refuse all of them; a store is opened with others later.
+options_of_rocksdb() {
+    rocks() { store=$1; shift; loaded sql --engine rocksdb "$folder/$store" "$@"; }
+    refused() {
+        rocks never --engine-options "$1" "CREATE TABLE t (a)" 2> "$folder/words" && fail "rocksdb took the options $1"
+        grep -q -- "$2" "$folder/words" || fail "rocksdb says of the options $1: $(cat "$folder/words")"
+        [ ! -e "$folder/never" ] || fail "a store was made with the options $1"
+    }
+    refused bloom=1 'no option "bloom": its options are blockCache, blockSize, bloomBits, compression, writeBuffer'
+    refused bloomBits=41 "option bloomBits of engine rocksdb is a number from 0 to 40"
+    refused blockCache=-1 "option blockCache of engine rocksdb is a number from 0 to"
+    refused bloomBits=1,compression=gzip 'compression of engine rocksdb cannot be "gzip"'
+    refused bloomBits=1,, 'is missing at ","'
+    loaded sql --engine lmdb "$folder/never" --engine-options bloomBits=1 "CREATE TABLE t (a)" 2> "$folder/words" && fail "lmdb took options"
+    grep -q "engine lmdb has no options of its own; leave out engineOptions" "$folder/words" || fail "lmdb says: $(cat "$folder/words")"
+    fill="CREATE TABLE t (a INTEGER PRIMARY KEY, b); INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n
+        WHERE i < 3000) SELECT i, hex(zeroblob(500)) FROM n; VACUUM"
+    rocks plain --engine-options compression=none "$fill"
+    rocks small --engine-options compression=zstd,bloomBits=0,blockCache=0,blockSize=16384,writeBuffer=1000000 "$fill"
+    plain=$(cat "$folder"/plain/*.sst | wc -c) small=$(cat "$folder"/small/*.sst | wc -c)
+    [ "$plain" -gt $((small * 10)) ] || fail "compression: $plain bytes without, $small with"
+    for line in filter_policy=nullptr no_block_cache=true block_size=16384 write_buffer_size=1000000 compression=kZSTD; do
+        cat "$folder"/small/OPTIONS-* | grep -q "^ *$line$" || fail "rocksdb was not told $line"
+    done
+    /usr/bin/python3 - "$extension" "$folder" <<'PYTHON' || fail "two openers in a process with other options each"
+import sqlite3, sys
+def opened(options):
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection.enable_load_extension(True)
+    connection.load_extension(sys.argv[1])
+    connection.execute("SELECT rootstock_load_engine(?)", [sys.argv[2] + "/librootstock_rocksdb.so"]).fetchone()
+    connection.execute("SELECT rootstock_open(?, 'rocksdb', ?)", [sys.argv[2] + "/small", options]).fetchone()
+    return connection
+first, same, none = opened('{"engineOptions":"blockCache=0"}'), opened('{"engineOptions":"blockCache=0"}'), opened('{}')
+for options, words in ('{"engineOptions":"blockCache=1"}', "other options of the engine"), ('{"engineOptions":1}', "cannot be 1"):
+    try:
+        opened(options)
+        raise SystemExit("opened with " + options)
+    except sqlite3.Error as error:
+        assert words in str(error), error
+PYTHON
+    [ "$(rocks small --engine-options bloomBits=20 "SELECT count(*), sum(length(b)) FROM t")" = "3000|3000000" ] || fail "other rows"
+}
+[ ! -e /usr/include/rocksdb/c.h ] || options_of_rocksdb
 directory_engine WiredTiger wiredtiger /usr/include/wiredtiger.h libwiredtiger-dev
 
 # The log-structured engine of the article: the contract under sanitizers, then SQL, a kill's half commit, a damaged record.

@@ -66,7 +66,7 @@ SELECT coalesce(rootstock_rewrite(once), once) = once AND once <> text
                 SELECT 'SELECT * FROM t JOIN sqlite_temp_master USING (name)'));"
 check "options are a JSON object" 1 "SELECT rootstock_open('$store', 'lmdb', '{\"durability\": \"off\", \"readOnly\": true}');"
 check "an unknown option is refused" \
-    "Runtime error near line 2: unknown option \"speed\": the options are checkPages, checksum, commit, durability, mapSize, maxReaders, pageAccess, readAhead, readerWarning, readOnly, removeLock, verifyPages, writeMap" \
+    "Runtime error near line 2: unknown option \"speed\": the options are checkPages, checksum, commit, durability, engineOptions, mapSize, maxReaders, pageAccess, readAhead, readerWarning, readOnly, removeLock, verifyPages, writeMap" \
     "SELECT rootstock_open('$store', 'lmdb', '{\"speed\": 11}');"
 check "what a VACUUM is refused for is told" "1
 Runtime error near line 4: cannot VACUUM from within a transaction" "SELECT rootstock_open('$store');

@@ -23,6 +23,7 @@
 static rootstock_engine sound;
 
 #include "many.h"
+#include "openings.h"
 
 /* Which transactions are live: a rule has a handful at a time, all of one process. */
 typedef struct live {
@@ -290,30 +291,6 @@ static int begin_read_only(rootstock_environment *e, uint32_t flags, rootstock_b
     int code = sound.begin(e, flags, busy, context, t);
     return code == ROOTSTOCK_READ_ONLY ? ROOTSTOCK_MISUSE : code;
 }
-static int open_over(const rootstock_engine *engine, const char *path, const rootstock_options *options,
-                     rootstock_environment **e, char **message) {
-    int code = sound.open(engine, path, options, e, message);
-    if (code != ROOTSTOCK_NOT_A_STORE && code != ROOTSTOCK_CORRUPT) return code;
-    unlink(path);
-    free(*message);
-    return sound.open(engine, path, options, e, message);
-}
-static int open_silent(const rootstock_engine *engine, const char *path, const rootstock_options *options,
-                       rootstock_environment **e, char **message) {
-    int code = sound.open(engine, path, options, e, message);
-    if (code != ROOTSTOCK_OK && message != NULL) {
-        free(*message);
-        *message = NULL;
-    }
-    return code;
-}
-/* A directory where a file should be passes for an I/O failure. */
-static int open_directory(const rootstock_engine *engine, const char *path, const rootstock_options *options,
-                          rootstock_environment **e, char **message) {
-    struct stat status;
-    int code = sound.open(engine, path, options, e, message);
-    return code != ROOTSTOCK_OK && stat(path, &status) == 0 && S_ISDIR(status.st_mode) ? ROOTSTOCK_IO : code;
-}
 static int get_hangs(rootstock_transaction *t, rootstock_tree tree, const rootstock_slice *key,
                      rootstock_slice *value) {
     if (key->size > 8) pause();
@@ -380,6 +357,9 @@ static const struct mutant {
     {"copy replaces a file", "environment.copy", {.copy = copy_over}},
     {"a write on a read-only store is misuse", "environment.read_only", {.begin = begin_read_only}},
     {"another program's file is replaced", "environment.not_a_store", {.open = open_over}},
+    {"commits are not flushed", "power.full", {.open = open_unflushed}},
+    {"commits are not flushed, and reordered", "power.normal", {.open = open_off}},
+    {"options of its own are ignored", "environment.options", {.capabilities = ROOTSTOCK_CAPABILITY_OPTIONS}},
     {"a failed open says nothing", "environment.unreachable", {.open = open_silent}},
     {"a directory is an I/O failure", "environment.unreachable", {.open = open_directory}},
     {"restart undoes nothing", "writers.restart", {.restart = restart_not}},
