@@ -1,7 +1,7 @@
 """The hook that puts every statement of a conformance runner on a store, through the loadable extension.
 
 Each connection gets a store of its own in a temporary folder; ROOTSTOCK_ENGINE names the engine (lmdb unless set), and
-ROOTSTOCK_LOAD_ENGINE the library that has it. Runners open one connection at a time.
+ROOTSTOCK_LOAD_ENGINE libraries of engines, separated by colons. Runners open one connection at a time.
 """
 import atexit, os, shutil, sqlite3, tempfile
 
@@ -14,10 +14,11 @@ def setup(conn, args):
     _remove()
     _connection, _folder = conn, tempfile.mkdtemp(prefix='rootstock-conformance-')
     engine = os.environ.get('ROOTSTOCK_ENGINE', 'lmdb')
-    if os.environ.get('ROOTSTOCK_LOAD_ENGINE'):
-        conn.enable_load_extension(True)
-        conn.execute('SELECT rootstock_load_engine(?)', (os.path.abspath(os.environ['ROOTSTOCK_LOAD_ENGINE']),)).fetchone()
-        conn.enable_load_extension(False)
+    libraries = [name for name in os.environ.get('ROOTSTOCK_LOAD_ENGINE', '').split(':') if name]
+    conn.enable_load_extension(True)
+    for library in libraries:
+        conn.execute('SELECT rootstock_load_engine(?)', (os.path.abspath(library),)).fetchone()
+    conn.enable_load_extension(False)
     conn.execute('SELECT rootstock_open(?, ?, ?)', (os.path.join(_folder, 'store'), engine, '{"durability":"off"}')).fetchone()
 
 
