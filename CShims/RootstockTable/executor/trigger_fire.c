@@ -131,6 +131,7 @@ static int fire(rst_table *table, rst_trigger *trigger, const rst_row_slot *old,
         bool was = trigger->firing;
         sqlite3_int64 last = sqlite3_last_insert_rowid(c->db);
         const int64_t changes = rst_changes_keep(c);
+        rst_changes_restore(c, changes); /* a trigger that the body fires finds it, too */
         if (old != NULL) table->images[0] = &image;
         schema->program = NULL;
         rewriter_of(c)->trigger_depth++;

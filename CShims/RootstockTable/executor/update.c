@@ -257,7 +257,8 @@ void rst_change_ended(rst_table *table, int code) {
     if (code == SQLITE_NOMEM || code == SQLITE_IOERR || code == SQLITE_TOOBIG || (code & 0xff) == SQLITE_CORRUPT) {
         if (store->writer != NULL && store->wrote && !rst_needs_mark(table)) store->writer_broken = true;
     }
-    if (code != SQLITE_OK && rewriter_of(c)->trigger_depth == 0) rst_changes_forget(c);
+    /* SQLITE_DONE: the row is passed over, and the statement goes on. */
+    if (code != SQLITE_OK && code != SQLITE_DONE && rewriter_of(c)->trigger_depth == 0) rst_changes_forget(c);
 }
 
 /* What has become of the change, as SQLite is told of it. */

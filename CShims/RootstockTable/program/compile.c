@@ -46,54 +46,6 @@ void rst_programs_free(rst_connection *c) {
     programs->code_count = 0;
 }
 
-/* Whether the UPDATE's own foreign keys may change a row before its turn. */
-static bool acts_on_itself(const rst_table *table, rst_span set) {
-    uint64_t bits = 0, *beyond = NULL;
-    int code = rst_columns_set(table, set, &bits, &beyond);
-    bool acts;
-    if (code == SQLITE_OK && table->rowid_column >= 0 && rst_rowid_names_in(table, set) != 0)
-        code = rst_columns_add(table, table->rowid_column, &bits, &beyond);
-    acts = code != SQLITE_OK || rst_foreign_acts_on_itself(table, bits, beyond);
-    sqlite3_free(beyond);
-    return acts;
-}
-
-/* Native SQLite evaluates SET row by row, after the rows before it were changed; a virtual table gets all new values
-** made first. That differs only where SET looks at other rows, or something else changes rows on the way. */
-static bool is_rowwise(rst_connection *c, const rst_table *table, const rst_statement_parts *parts) {
-    const char *p = parts->set.start;
-    const rst_span with = {parts->whole.start, parts->verb.start};
-    rst_token token, previous = {TOKEN_END, p, 0};
-    if (parts->kind != KIND_UPDATE || p == NULL) return false;
-    token = rst_token_next(&p, parts->whole.end);
-    for (p = parts->set.end; p < parts->whole.end;) {
-        token = rst_token_next(&p, parts->whole.end);
-        if (rst_token_is(&token, "FROM")) return false; /* UPDATE FROM is collected first natively too */
-        break;
-    }
-    if (rst_trigger_any(table, TRIGGER_UPDATE) || acts_on_itself(table, parts->set)) return true;
-    /* A row that REPLACE removed before its turn is passed over, uncounted; one that took its place has its turn
-    ** instead. */
-    if (parts->conflict == SQLITE_REPLACE || table->has_conflict_clauses) return true;
-    for (p = parts->set.start; p < parts->set.end;) {
-        token = rst_token_next(&p, parts->set.end);
-        if (token.type == TOKEN_END) break;
-        if (rst_token_mark(&token, "(")) {
-            const char *q = p, *close = p;
-            rst_token first = rst_token_next(&q, parts->set.end);
-            const bool in = rst_token_is(&previous, "IN");
-            previous = token;
-            if (!rst_token_is(&first, "SELECT") && !rst_token_is(&first, "WITH")) continue;
-            if (!rst_token_skip_parentheses(&close, parts->set.end)) return true;
-            if (in && rst_subquery_may_read_index(c, p, (int)(close - 1 - p))) return true;
-            if (!rst_subquery_stands_alone(c, with, p, (int)(close - 1 - p))) return true;
-            p = close;
-        }
-        previous = token;
-    }
-    return false;
-}
-
 /* Whether SQLite sees at once that the statement writes one row and no more, but for those that it replaces
 ** (may_replace). */
 static bool is_one_row(const rst_table *table, const rst_statement_parts *parts) {
@@ -131,15 +83,6 @@ static bool may_replace(const rst_table *table, const rst_statement_parts *parts
            (table->without_rowid || (table->rowid_column >= 0 && rst_insert_names_rowid(table, parts->columns)));
 }
 
-/* Whether an UPDATE of these columns may fire a trigger. */
-static bool fires_any(const rst_table *table, uint64_t set) {
-    for (const rst_trigger *trigger = table->triggers; trigger != NULL; trigger = trigger->next) {
-        if (trigger->event != TRIGGER_UPDATE) continue;
-        if (!trigger->listed || trigger->rowid_names != 0 || (trigger->columns & set) != 0) return true;
-    }
-    return false;
-}
-
 /* Whether SQLite takes a DO UPDATE for several changes: it fires triggers, or sets a column of a foreign key to the
 ** table or from it. */
 static int is_several(const rst_table *table, const rst_clause *clause, bool *several) {
@@ -149,7 +92,7 @@ static int is_several(const rst_table *table, const rst_clause *clause, bool *se
         int column = clause->columns[i] < 0 ? table->rowid_column : clause->columns[i];
         if (column >= 0) code = rst_columns_add(table, column, &set, &beyond);
     }
-    *several = fires_any(table, set) || rst_foreign_sets_any(table, set, beyond);
+    *several = rst_update_fires(table, set) || rst_foreign_sets_any(table, set, beyond);
     sqlite3_free(beyond);
     return code;
 }
@@ -184,7 +127,7 @@ bool rst_needs_program(rst_connection *c, rst_table *table, const rst_statement_
     if (parts->kind != KIND_DELETE && rst_trigger_any(table, TRIGGER_DELETE)) return true; /* REPLACE */
     if (parts->kind == KIND_INSERT && table->has_conflict_clauses) return true;
     if (parts->kind == KIND_UPDATE && table->has_conflict_clauses) return true;
-    if (is_rowwise(c, table, parts)) return true;
+    if (rst_update_is_rowwise(c, table, parts)) return true;
     if (rst_update_has_from(parts)) return true;
     if (table->autoincrement && parts->kind == KIND_INSERT && parts->source == SOURCE_SELECT)
         return true;                                                       /* see sequence_touch */
@@ -399,7 +342,7 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
         if ((code->table_name = sqlite3_mprintf("%s", table->name)) == NULL) result = SQLITE_NOMEM;
     }
     if (result == SQLITE_OK &&
-        (parts.returning.start != NULL || parts.upsert.start != NULL || is_rowwise(c, table, &parts))) {
+        (parts.returning.start != NULL || parts.upsert.start != NULL || rst_update_is_rowwise(c, table, &parts))) {
         rst_span with = {parts.whole.start, parts.verb.start};
         rst_span readers = {parts.verb.start, parts.upsert.start != NULL      ? parts.upsert.start
                                               : parts.returning.start != NULL ? parts.returning.start
@@ -427,7 +370,7 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
         result = is_several(table, &code->clauses[i], &several);
         if (several) code->single_insert = code->one_row = false;
     }
-    if (result == SQLITE_OK && is_rowwise(c, table, &parts)) {
+    if (result == SQLITE_OK && rst_update_is_rowwise(c, table, &parts)) {
         rst_span with = {parts.whole.start, parts.verb.start};
         code->rowwise = true;
         code->clauses = sqlite3_malloc64(sizeof *code->clauses);
@@ -464,9 +407,7 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
     if (result == SQLITE_OK && parts.kind != KIND_INSERT && code->inner != NULL)
         result = rst_tell(c, rst_among_tell, &code->inner);
     if (result == SQLITE_OK && parts.kind != KIND_INSERT && code->inner != NULL) {
-        bool gathered = parts.kind == KIND_DELETE || parts.returning.start != NULL ||
-                        parts.conflict == SQLITE_REPLACE || table->triggers != NULL || table->foreign_key_count > 0 ||
-                        table->is_parent;
+        const bool gathered = parts.kind == KIND_DELETE || rst_update_is_gathered(table, &parts, code);
         result = rst_key_order(c, table, gathered, code->set_columns, code->set_beyond, &code->inner);
     }
     if (result == SQLITE_OK && parts.returning.start != NULL) {

@@ -172,6 +172,8 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
     if (code != SQLITE_OK) return code;
     program->table = rst_table_find(c, program->code->table_name);
     if (program->table == NULL) return SQLITE_SCHEMA;
+    /* A kept statement, run again: what was kept is another run's. */
+    if (executor->programs_running == 0 && rewriter_of(c)->trigger_depth == 0) rst_changes_forget(c);
     program->values = values;
     program->row_changed = row_changed;
     program->value_count = count;

@@ -13,6 +13,14 @@
 
 /* Whether a change of the table has to go through a program. */
 bool rst_needs_program(rst_connection *c, rst_table *table, const rst_statement_parts *parts);
+/* Native SQLite evaluates SET row by row, after the rows before it were changed. A virtual table gets all new values
+** made first. That differs only where SET looks at other rows, or something else changes rows on the way. */
+bool rst_update_is_rowwise(rst_connection *c, const rst_table *table, const rst_statement_parts *parts);
+/* Whether SQLite finds all rows first, and changes them in the order of their keys. A subquery in WHERE and a change of
+** the key are reasons, too (key_order.c). */
+bool rst_update_is_gathered(const rst_table *table, const rst_statement_parts *parts, const rst_code *code);
+/* Whether an UPDATE of these columns may fire a trigger. */
+bool rst_update_fires(const rst_table *table, uint64_t set);
 int rst_code_get(rst_connection *c, const char *text, rst_code **code, char **message);
 /* Prepares what a run of the program begins with, so that the first does not have to: the user prepares the statement
 ** now. What is wrong is said by the run. */

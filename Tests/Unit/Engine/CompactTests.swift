@@ -168,12 +168,11 @@ import Testing
             reader.abort()
             try environment.write { try $0.put($0.tree("t"), [9], [9]) }
             withExtendedLifetime(keeper) {}
-        } while Date() < end
+        } while Date() < end || kills < 2
         // With the keeper's environment still open, the last one opened nothing and so had nothing to finish.
         try withExtendedLifetime(engine.open(scratch.path())) {}
         let left = try FileManager.default.contentsOfDirectory(atPath: scratch.directory)
         #expect(left.filter { $0.contains("vacuum") } == [])
-        #expect(kills > 1)
         print("killed \(kills) times while compacting, engine \(engine.name)")
     }
 }

@@ -1,0 +1,75 @@
+/*
+** update_rows.c - how the rows of an UPDATE are changed: each at its turn, or all at once, and in which order.
+**
+** Invariant: where it matters natively what other rows hold by then, rows are changed one by one, in SQLite's order.
+*/
+#include "program/program.h"
+#include "executor/foreign.h"
+#include "executor/trigger.h"
+#include "program/runner.h"
+
+/* Whether the UPDATE's own foreign keys may change a row before its turn. */
+static bool acts_on_itself(const rst_table *table, rst_span set) {
+    uint64_t bits = 0, *beyond = NULL;
+    int code = rst_columns_set(table, set, &bits, &beyond);
+    bool acts;
+    if (code == SQLITE_OK && table->rowid_column >= 0 && rst_rowid_names_in(table, set) != 0)
+        code = rst_columns_add(table, table->rowid_column, &bits, &beyond);
+    acts = code != SQLITE_OK || rst_foreign_acts_on_itself(table, bits, beyond);
+    sqlite3_free(beyond);
+    return acts;
+}
+
+bool rst_update_is_rowwise(rst_connection *c, const rst_table *table, const rst_statement_parts *parts) {
+    const char *p = parts->set.start;
+    const rst_span with = {parts->whole.start, parts->verb.start};
+    rst_token token, previous = {TOKEN_END, p, 0};
+    if (parts->kind != KIND_UPDATE || p == NULL) return false;
+    token = rst_token_next(&p, parts->whole.end);
+    for (p = parts->set.end; p < parts->whole.end;) {
+        token = rst_token_next(&p, parts->whole.end);
+        if (rst_token_is(&token, "FROM")) return false; /* UPDATE FROM is collected first natively too */
+        break;
+    }
+    if (rst_trigger_any(table, TRIGGER_UPDATE) || acts_on_itself(table, parts->set)) return true;
+    /* A row that REPLACE removed before its turn is passed over, uncounted; one that took its place has its turn
+    ** instead. */
+    if (parts->conflict == SQLITE_REPLACE || table->has_conflict_clauses) return true;
+    for (p = parts->set.start; p < parts->set.end;) {
+        token = rst_token_next(&p, parts->set.end);
+        if (token.type == TOKEN_END) break;
+        if (rst_token_mark(&token, "(")) {
+            const char *q = p, *close = p;
+            rst_token first = rst_token_next(&q, parts->set.end);
+            const bool in = rst_token_is(&previous, "IN");
+            previous = token;
+            if (!rst_token_is(&first, "SELECT") && !rst_token_is(&first, "WITH")) continue;
+            if (!rst_token_skip_parentheses(&close, parts->set.end)) return true;
+            if (in && rst_subquery_may_read_index(c, p, (int)(close - 1 - p))) return true;
+            if (!rst_subquery_stands_alone(c, with, p, (int)(close - 1 - p))) return true;
+            p = close;
+        }
+        previous = token;
+    }
+    return false;
+}
+
+bool rst_update_fires(const rst_table *table, uint64_t set) {
+    for (const rst_trigger *trigger = table->triggers; trigger != NULL; trigger = trigger->next) {
+        if (trigger->event != TRIGGER_UPDATE) continue;
+        if (!trigger->listed || trigger->rowid_names != 0 || (trigger->columns & set) != 0) return true;
+    }
+    return false;
+}
+
+bool rst_update_is_gathered(const rst_table *table, const rst_statement_parts *parts, const rst_code *code) {
+    uint64_t set = code->set_columns;
+    if (parts->returning.start != NULL || code->set_rowid_names != 0) return true;
+    if (rst_update_fires(table, set) || rst_foreign_sets_any(table, set, code->set_beyond)) return true;
+    if (parts->conflict != CONFLICT_DEFAULT) return parts->conflict == SQLITE_REPLACE;
+    for (int i = 0; i < table->index_count; i++) {
+        const rst_index *index = &table->indexes[i];
+        if (index->on_conflict == SQLITE_REPLACE && rst_index_touched(table, index, set)) return true;
+    }
+    return false;
+}
