@@ -116,10 +116,11 @@ static int load_tables(rst_connection *c, const rst_catalog *catalog, const rst_
         for (int i = 0; i < old_count; i++) rst_table_release(old_tables[i]);
         sqlite3_free(old_tables);
     }
-    rewriter->has_expressions = rewriter->has_exclusions = false;
+    rewriter->has_expressions = rewriter->has_conditions = rewriter->has_exclusions = false;
     for (int i = 0; i < schema->table_count; i++) {
         for (int k = 0; k < schema->tables[i]->index_count; k++) {
             const rst_index *index = &schema->tables[i]->indexes[k];
+            rewriter->has_conditions |= index->where != NULL;
             rewriter->has_exclusions |= rst_partial_predicate_excludes(index->predicate);
             for (int p = 0; p < index->part_count; p++) rewriter->has_expressions |= index->parts[p].column == -2;
         }

@@ -43,20 +43,14 @@ static bool is_schema(rst_connection *c, const rst_token *name) {
 }
 
 /* changes() of a statement on a store's table, but in RETURNING, where its text is a column's name. */
-static int rewrite_changes(rst_connection *c, const char *sql, const char *end, char **out) {
-    rst_statement_parts parts;
-    const char *p;
+static int rewrite_changes(const rst_statement_parts *parts, char **out) {
+    const char *sql = parts->whole.start, *end = parts->whole.end, *p = sql;
     char *text = NULL;
     int code;
     *out = NULL;
-    for (p = sql; p < end; p++) {
-        if ((*p | 0x20) == 'c' && sqlite3_strnicmp(p, "changes", 7) == 0) break;
-    }
+    while (p < end && ((*p | 0x20) != 'c' || sqlite3_strnicmp(p, "changes", 7) != 0)) p++;
     if (p >= end) return SQLITE_OK;
-    rst_statement_parse(sql, end, &parts);
-    if (parts.kind == KIND_OTHER || parts.kind == KIND_SELECT || rst_target(c, &parts.schema, &parts.table) == NULL)
-        return SQLITE_OK;
-    p = parts.returning.start != NULL ? parts.returning.start : end;
+    p = parts->returning.start != NULL ? parts->returning.start : end;
     code = rst_changes_rewrite(sql, p, true, &text);
     if (text == NULL) return code;
     *out = sqlite3_mprintf("%s%.*s", text, (int)(end - p), p);
@@ -81,24 +75,15 @@ static int rewrite_elsewhere(rst_connection *c, const rst_statement_parts *parts
     return code == SQLITE_OK ? rst_statement_constraints_rewrite(c, parts, sql, end, out, message) : code;
 }
 
-/* *plain: what is said of the statement holds until the schema changes. */
-static int rewrite_change(rst_connection *c, const char *sql, const char *end, char **out, bool *plain,
+/* A change of one of the store's tables. */
+static int rewrite_change(rst_connection *c, rst_table *table, const rst_statement_parts *parts, char **out,
                           char **message) {
-    rst_statement_parts parts;
-    rst_table *table;
+    const char *sql = parts->whole.start, *end = parts->whole.end;
     int code;
-    rst_statement_parse(sql, end, &parts);
-    if (parts.kind == KIND_OTHER || parts.kind == KIND_SELECT) {
-        *plain = parts.kind == KIND_SELECT; /* WITH; as without it */
-        return rst_transform_names(c, sql, end, out, message);
-    }
-    table = rst_target(c, &parts.schema, &parts.table);
-    if (table == NULL) return rewrite_elsewhere(c, &parts, sql, end, out, message);
-    *plain = true; /* and a temp table that took this one's name would leave the text alone, too */
-    if (rst_needs_program(c, table, &parts)) {
+    if (rst_needs_program(c, table, parts)) {
         rst_code *compiled = NULL;
         sqlite3_str *text;
-        char *whole = rst_span_text(parts.whole.start, parts.whole.end);
+        char *whole = rst_span_text(parts->whole.start, parts->whole.end);
         if (whole == NULL) return SQLITE_NOMEM;
         code = rst_code_get(c, whole, &compiled, message);
         if (code != SQLITE_OK) {
@@ -124,12 +109,12 @@ static int rewrite_change(rst_connection *c, const char *sql, const char *end, c
         }
         return code == SQLITE_OK && *out == NULL ? SQLITE_NOMEM : code;
     }
-    if (parts.kind == KIND_INSERT) {
+    if (parts->kind == KIND_INSERT) {
         char *filled = NULL, *named = NULL;
-        code = rst_transform_insert(c, table, &parts, NULL, false, &filled, message);
+        code = rst_transform_insert(c, table, parts, NULL, false, &filled, message);
         if (code == SQLITE_OK && filled != NULL) {
             /* What is wrong with it must be said of what the user wrote. */
-            char *whole = rst_span_text(parts.whole.start, parts.whole.end);
+            char *whole = rst_span_text(parts->whole.start, parts->whole.end);
             code = whole == NULL ? SQLITE_NOMEM : rst_statement_check(c, whole, message);
             sqlite3_free(whole);
             if (code != SQLITE_OK) {
@@ -148,15 +133,76 @@ static int rewrite_change(rst_connection *c, const char *sql, const char *end, c
         if (named != NULL) *out = named;
         return code;
     }
-    if (rst_statement_clears(&parts) && !table->internal) return rst_bulk_clear_text(c, table, &parts, out);
-    if (parts.kind == KIND_UPDATE && table->has_generated) {
-        code = rst_refuse_generated(table, &parts, message);
+    if (rst_statement_clears(parts) && !table->internal) return rst_bulk_clear_text(c, table, parts, out);
+    if (parts->kind == KIND_UPDATE && table->has_generated) {
+        code = rst_refuse_generated(table, parts, message);
         if (code != SQLITE_OK) return code;
     }
-    if (rst_has_target_hint(&parts)) return rst_transform_target(c, table, &parts, out, message);
-    code = rst_bulk_text(c, table, &parts, out, message);
+    if (rst_has_target_hint(parts)) return rst_transform_target(c, table, parts, out, message);
+    code = rst_bulk_text(c, table, parts, out, message);
     if (code != SQLITE_OK || *out != NULL) return code;
     return rst_transform_names(c, sql, end, out, message);
+}
+
+/* A query with INDEXED BY: whether SQLite finds a way through a partial index so named. Of what WHERE implies the
+** planner is told less than SQLite knows, so that the schema database is asked. */
+static int check_partial_hint(rst_connection *c, const char *sql, const char *end, const char *rewritten,
+                              char **message) {
+    char *text, *words = NULL;
+    int code;
+    if (rewritten == NULL || !rewriter_of(c)->has_conditions || strstr(rewritten, ROOTSTOCK_INDEX_HINT) == NULL)
+        return SQLITE_OK;
+    text = rst_span_text(sql, end);
+    if (text == NULL) return SQLITE_NOMEM;
+    code = rst_statement_check(c, text, &words);
+    if (code != SQLITE_NOMEM && (words == NULL || strcmp(words, "no query solution") != 0)) code = SQLITE_OK;
+    if (code != SQLITE_OK && words != NULL) rst_set_message(message, "%s", words);
+    sqlite3_free(words);
+    sqlite3_free(text);
+    return code;
+}
+
+static int tell_plan(rst_connection *c, rst_table *table, const rst_statement_parts *parts, char **out) {
+    const rst_rewriter *rewriter = rewriter_of(c);
+    int code = rst_key_order_plain(c, table, parts, rst_needs_program, out);
+    if (code == SQLITE_OK && *out == NULL && !rewriter->has_expressions && !rewriter->has_exclusions)
+        code = rst_one_row_tell(table, parts, out);
+    return code;
+}
+
+/* INSERT, UPDATE, DELETE, and WITH before these or a query. *plain: what is said of the statement holds until the
+** schema changes. */
+static int rewrite_data(rst_connection *c, const char *sql, const char *end, char **out, bool *plain, char **message) {
+    rst_statement_parts parts;
+    rst_table *table = NULL;
+    char *counted = NULL;
+    int code = SQLITE_OK;
+    rst_statement_parse(sql, end, &parts);
+    *plain = parts.kind == KIND_SELECT; /* WITH; as without it */
+    if (parts.kind != KIND_OTHER && parts.kind != KIND_SELECT) table = rst_target(c, &parts.schema, &parts.table);
+    if (table != NULL) code = rewrite_changes(&parts, &counted);
+    if (counted != NULL) {
+        sql = counted;
+        end = counted + strlen(counted);
+        rst_statement_parse(sql, end, &parts);
+    }
+    if (code == SQLITE_OK && table != NULL) {
+        *plain = true; /* and a temp table that took this one's name would leave the text alone, too */
+        code = rewrite_change(c, table, &parts, out, message);
+    } else if (code == SQLITE_OK && parts.kind != KIND_OTHER && parts.kind != KIND_SELECT) {
+        code = rewrite_elsewhere(c, &parts, sql, end, out, message);
+    } else if (code == SQLITE_OK) {
+        code = rst_transform_names(c, sql, end, out, message);
+    }
+    code = rst_hints_add(c, sql, end, code, out);
+    if (code == SQLITE_OK) code = check_partial_hint(c, sql, end, *out, message);
+    if (code == SQLITE_OK && table != NULL) code = tell_plan(c, table, &parts, out);
+    if (code == SQLITE_OK && *out == NULL) {
+        *out = counted;
+        counted = NULL;
+    }
+    sqlite3_free(counted);
+    return code;
 }
 
 static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritten, const char **tail, char **message);
@@ -222,8 +268,9 @@ static int rewrite_detach(const char *p, const char *end, char **out, char **mes
     return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-/* SELECT count(*) FROM t, and nothing more: the engine knows. p stands behind SELECT. */
-static bool count_of_table(rst_connection *c, const char *p, const char *end, char **out) {
+/* SELECT count(*) FROM t, and nothing more: the engine knows. p stands behind SELECT. *counts: the text is that, be t
+** the store's or not. */
+static bool count_of_table(rst_connection *c, const char *p, const char *end, bool *counts, char **out) {
     const char *text;
     rst_token token = rst_token_next(&p, end), schema = {TOKEN_END, p, 0}, name, next;
     rst_table *table;
@@ -245,6 +292,7 @@ static bool count_of_table(rst_connection *c, const char *p, const char *end, ch
         next = rst_token_next(&p, end);
     }
     if (next.type != TOKEN_END || !rst_token_names(&name)) return false;
+    *counts = true;
     table = rst_target(c, &schema, &name);
     if (table == NULL) return false;
     *out = sqlite3_mprintf("SELECT rootstock_count(%Q) AS \"%.*w\"", table->name, (int)(token.text - text), text);
@@ -259,41 +307,17 @@ static bool count_of_table(rst_connection *c, const char *p, const char *end, ch
     return true;
 }
 
-/* A query with INDEXED BY: whether SQLite finds a way through a partial index so named. Of what WHERE implies the
-** planner is told less than SQLite knows, so that the schema database is asked. */
-static int check_partial_hint(rst_connection *c, const char *sql, const char *end, const char *rewritten,
-                              char **message) {
-    rst_schema *schema = schema_of(c);
-    bool any = false;
-    char *text, *words = NULL;
-    int code;
-    if (rewritten == NULL || strstr(rewritten, ROOTSTOCK_INDEX_HINT) == NULL) return SQLITE_OK;
-    for (int i = 0; i < schema->table_count; i++) {
-        for (int k = 0; k < schema->tables[i]->index_count; k++) any |= schema->tables[i]->indexes[k].where != NULL;
-    }
-    if (!any) return SQLITE_OK;
-    text = rst_span_text(sql, end);
-    if (text == NULL) return SQLITE_NOMEM;
-    code = rst_statement_check(c, text, &words);
-    if (code != SQLITE_NOMEM && (words == NULL || strcmp(words, "no query solution") != 0)) code = SQLITE_OK;
-    if (code != SQLITE_OK && words != NULL) rst_set_message(message, "%s", words);
-    sqlite3_free(words);
-    sqlite3_free(text);
-    return code;
-}
-
 static int rewrite_here(rst_connection *c, const char *sql, int bytes, char **rewritten, const char **tail,
                         char **message) {
-    rst_rewriter *rewriter = rewriter_of(c);
     rst_schema *schema = schema_of(c);
     const char *end = bytes < 0 ? sql + strlen(sql) : sql + bytes;
     const char *stop, *nul, *p = sql, *last;
     rst_token token;
-    bool plain = false;
+    bool plain = false, counts = false;
     int code = SQLITE_OK;
     *rewritten = NULL;
     c->last_error = 0;
-    if (rewriter->trigger_depth == 0 && executor_of(c)->programs_running == 0) rst_changes_forget(c);
+    if (rewriter_of(c)->trigger_depth == 0 && executor_of(c)->programs_running == 0) rst_changes_forget(c);
     if (store_of(c)->shared != NULL && !schema->sidecar) code = rst_schema_refresh(c, message);
     /* The first statement is the first that is not empty. */
     for (const char *q = sql; token = rst_token_next(&q, end), rst_token_mark(&token, ";");) p = q;
@@ -312,16 +336,14 @@ static int rewrite_here(rst_connection *c, const char *sql, int bytes, char **re
     while (last > sql &&
            (last[-1] == ';' || last[-1] == ' ' || last[-1] == '\n' || last[-1] == '\t' || last[-1] == '\r'))
         last--;
-    if (rst_token_is(&token, "SELECT") && count_of_table(c, p, last, rewritten)) {
+    if (rst_token_is(&token, "SELECT") && count_of_table(c, p, last, &counts, rewritten)) {
         return *rewritten == NULL ? SQLITE_NOMEM : SQLITE_OK;
     }
     if (rst_token_is(&token, "SELECT") || rst_token_is(&token, "VALUES")) {
         code = rst_transform_query(c, sql, stop, rewritten);
         if (code == SQLITE_OK) code = check_partial_hint(c, sql, stop, *rewritten, message);
-        token = rst_token_next(&p, last);
         /* SELECT count(*) FROM t becomes another one when a temp table stops to hide t. */
-        if (code == SQLITE_OK && *rewritten == NULL && stop == end && !rst_token_is(&token, "COUNT"))
-            rst_rewrite_cache_put(c, sql, end);
+        if (code == SQLITE_OK && *rewritten == NULL && stop == end && !counts) rst_rewrite_cache_put(c, sql, end);
         return code;
     }
     if (rst_token_is(&token, "CREATE") || rst_token_is(&token, "DROP") || rst_token_is(&token, "ALTER")) {
@@ -330,24 +352,7 @@ static int rewrite_here(rst_connection *c, const char *sql, int bytes, char **re
     last = rst_token_last_end(sql, last); /* of a schema's own text SQLite keeps the comment behind it */
     if (rst_token_is(&token, "INSERT") || rst_token_is(&token, "REPLACE") || rst_token_is(&token, "UPDATE") ||
         rst_token_is(&token, "DELETE") || rst_token_is(&token, "WITH")) {
-        char *counted = NULL;
-        code = rewrite_changes(c, sql, last, &counted);
-        if (code != SQLITE_OK) return code;
-        if (counted != NULL) {
-            sql = counted;
-            last = stop = counted + strlen(counted);
-        }
-        code = rst_hints_add(c, sql, last, rewrite_change(c, sql, last, rewritten, &plain, message), rewritten);
-        if (code == SQLITE_OK) code = check_partial_hint(c, sql, last, *rewritten, message);
-        if (code == SQLITE_OK && (rst_token_is(&token, "UPDATE") || rst_token_is(&token, "WITH")))
-            code = rst_key_order_plain(c, sql, last, rst_needs_program, rewritten);
-        if (code == SQLITE_OK && plain && *rewritten == NULL && !rewriter->has_expressions && !rewriter->has_exclusions)
-            code = rst_one_row_tell(c, sql, last, rewritten);
-        if (code == SQLITE_OK && *rewritten == NULL) {
-            *rewritten = counted;
-            counted = NULL;
-        }
-        sqlite3_free(counted);
+        code = rewrite_data(c, sql, last, rewritten, &plain, message);
         if (code == SQLITE_OK && plain && *rewritten == NULL && stop == end) rst_rewrite_cache_put(c, sql, end);
         return code;
     }

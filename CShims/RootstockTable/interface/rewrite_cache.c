@@ -9,12 +9,14 @@
 **   of, ft     OFFSET, LEFT JOIN
 **   ), ;       before IN; before the end
 ** The connection remembers the texts that needed nothing, of other statements and of queries that the search leaves
-** open.
+** open. It remembers their shapes instead (shape.h), unless an index has a WHERE or an expression: what a statement
+** compares, sets or inserts is nothing to who rewrites it then.
 **
 ** Invariant: "nothing to do" is said only of what the long way (rst_rewrite) would leave as it is under this very
 ** schema. What is remembered is forgotten when the schema changes.
 */
 #include "interface/interface.h"
+#include "parser/shape.h"
 #include "rewriter/transform.h"
 
 #include <limits.h>
@@ -144,17 +146,30 @@ static bool is_ready(rst_connection *c) {
     return true;
 }
 
-void rst_rewrite_cache_put(rst_connection *c, const char *sql, const char *end) {
-    rst_front *front = front_of(c);
+/* Whether it has the shape of a text that needed nothing. Rewrite cache: of the present schema. */
+static __attribute__((noinline)) bool is_shape_remembered(const rst_rewrite_cache *rewrite_cache, const char *sql,
+                                                          const char *end) {
+    char shape[SHAPE_LONGEST];
+    size_t size = rst_shape_of(sql, end, shape);
+    return size >= SHORTEST && is_remembered(rewrite_cache, shape, size);
+}
+
+/* It, or its shape. */
+static bool is_known(const rst_rewrite_cache *rewrite_cache, const char *sql, const char *end) {
     size_t size = (size_t)(end - sql);
+    return (size <= LONGEST && is_remembered(rewrite_cache, sql, size)) || is_shape_remembered(rewrite_cache, sql, end);
+}
+
+/* What is remembered is asked for first, and then no more than what rst_newest_is_checked asks. */
+static void put(rst_connection *c, const char *sql, size_t size) {
+    rst_front *front = front_of(c);
     remembered *place;
     char *text;
-    /* What is remembered is asked for first, and then no more than what rst_newest_is_checked asks. */
     if (size < 4 || size > LONGEST || store_of(c)->shared == NULL || schema_of(c)->sidecar ||
         schema_of(c)->triggers_epoch != store_of(c)->epoch || front->attached != NULL)
         return;
     /* What these names mean hangs on temp tables, too, of which no schema of ours tells. */
-    for (const char *p = sql; p < end; p++) {
+    for (const char *p = sql, *end = sql + size; p < end; p++) {
         if ((*p == '_' || (*p | 0x20) == 'x') && may_concern(sql, p, end)) return;
     }
     if (!is_ready(c)) return; /* the long way again, then */
@@ -170,6 +185,15 @@ void rst_rewrite_cache_put(rst_connection *c, const char *sql, const char *end) 
     sqlite3_free(place->text);
     place->size = size;
     place->text = text;
+}
+
+void rst_rewrite_cache_put(rst_connection *c, const char *sql, const char *end) {
+    char shape[SHAPE_LONGEST];
+    size_t size = rewriter_of(c)->has_conditions || rewriter_of(c)->has_expressions ? 0 : rst_shape_of(sql, end, shape);
+    if (size > 0)
+        put(c, shape, size);
+    else
+        put(c, sql, (size_t)(end - sql));
 }
 
 void rst_rewrite_cache_free(rst_connection *c) {
@@ -232,7 +256,7 @@ bool rst_rewrite_cache_query(rst_connection *c, const char *sql, const char *end
         if (p == last) return true;
     }
     return front->rewrite_cache != NULL && front->rewrite_cache->state == planner_of(c)->schema_state &&
-           is_remembered(front->rewrite_cache, sql, (size_t)(end - sql));
+           is_known(front->rewrite_cache, sql, end);
 }
 
 bool rst_rewrite_cache_has(rst_connection *c, const char *sql, const char *end) {
@@ -243,7 +267,6 @@ bool rst_rewrite_cache_has(rst_connection *c, const char *sql, const char *end) 
     if (size < SHORTEST)
         return front->rewrite_cache != NULL && front->rewrite_cache->state == planner_of(c)->schema_state &&
                is_short_remembered(front->rewrite_cache, sql, size);
-    if (size > LONGEST) return false;
     /* SELECT count(*) FROM t has a way of its own. */
     /* With an index on an expression, or of rows that are not something, a query may have to say what it compares. */
     if ((sql[0] | 0x20) == 's' && ((word_at(sql) | EACH(0x20)) & word_at(mask)) == word_at(select) &&
@@ -252,7 +275,7 @@ bool rst_rewrite_cache_has(rst_connection *c, const char *sql, const char *end) 
         return rst_rewrite_cache_query(c, sql, end);
     }
     return front->rewrite_cache != NULL && front->rewrite_cache->state == planner_of(c)->schema_state &&
-           is_remembered(front->rewrite_cache, sql, size);
+           is_known(front->rewrite_cache, sql, end);
 }
 
 /* The schema is that of now. size: of the text, or more than INT_MAX. */
@@ -266,8 +289,9 @@ static __attribute__((noinline)) int look(rst_connection *c, const char *sql, si
     if (tail != NULL) *tail = sql + size;
     if (rewrite_cache == NULL || size < SHORTEST || size > LONGEST) return SQLITE_OK;
     remembered *place = (remembered *)place_of(rewrite_cache, sql, size);
-    uint64_t seen = (word_at(sql + size - 8) << 1) + word_at(sql + (size >> 1) - 4) + size;
-    if (place->seen == seen && !is_remembered(rewrite_cache, sql, size)) rst_rewrite_cache_put(c, sql, sql + size);
+    uint64_t seen = word_at(sql + size - 8) + size;
+    for (size_t i = 0; i + 8 < size; i += 8) seen = seen * 31 + word_at(sql + i);
+    if (place->seen == seen && !is_remembered(rewrite_cache, sql, size)) put(c, sql, size);
     place->seen = seen;
     return SQLITE_OK;
 }

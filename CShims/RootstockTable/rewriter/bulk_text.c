@@ -86,7 +86,8 @@ static bool holds_a_key(const rst_table *table, rst_span where) {
                  dot = rst_token_next(&q, where.end))
                 next = rst_token_next(&q, where.end); /* t.column */
             for (int i = 0; i < 2; i++) {
-                int column = rst_token_names(sides[i]) ? rst_set_column(table, sides[i]) : -3;
+                int column =
+                    rst_token_names(sides[i]) && sides[i]->type != TOKEN_STRING ? rst_set_column(table, sides[i]) : -3;
                 if (column == table->rowid_column && column >= 0) column = -1;
                 if (column == -1)
                     equal |= COLUMNS_BEYOND;

@@ -189,27 +189,26 @@ static bool can_collide(const rst_table *table, uint64_t set, const uint64_t *be
     return key_changes(table, set, beyond);
 }
 
-int rst_key_order_plain(rst_connection *c, const char *sql, const char *end,
+int rst_key_order_plain(rst_connection *c, rst_table *table, const rst_statement_parts *written,
                         bool (*needs_program)(rst_connection *, rst_table *, const rst_statement_parts *), char **out) {
-    const char *text = *out != NULL ? *out : sql, *stop = *out != NULL ? *out + strlen(*out) : end;
-    rst_statement_parts parts;
-    rst_table *table;
+    rst_statement_parts parts = *written;
     uint64_t set = 0, *beyond = NULL;
     char *ordered = NULL;
+    size_t size;
     int code;
-    rst_statement_parse(text, stop, &parts);
-    if (parts.kind != KIND_UPDATE || !parts.has_where) return SQLITE_OK;
-    table = rst_target(c, &parts.schema, &parts.table);
-    if (table == NULL || table->index_count == 0 || needs_program(c, table, &parts)) return SQLITE_OK;
+    if (written->kind != KIND_UPDATE || !written->has_where || table->index_count == 0) return SQLITE_OK;
+    if (*out != NULL) rst_statement_parse(*out, *out + strlen(*out), &parts);
+    if (parts.kind != KIND_UPDATE || !parts.has_where || needs_program(c, table, &parts)) return SQLITE_OK;
+    size = (size_t)(parts.whole.end - parts.whole.start);
     code = rst_columns_set(table, parts.set, &set, &beyond);
     if (code == SQLITE_OK && (parts.conflict != CONFLICT_DEFAULT || can_collide(table, set, beyond))) {
-        ordered = sqlite3_mprintf("%.*s", (int)(stop - text), text);
+        ordered = rst_span_text(parts.whole.start, parts.whole.end);
         code = ordered == NULL ? SQLITE_NOMEM
                                : rst_key_order(c, table, parts.conflict == SQLITE_REPLACE, set, beyond, &ordered);
     }
     sqlite3_free(beyond);
     if (code == SQLITE_OK && ordered != NULL &&
-        (strlen(ordered) != (size_t)(stop - text) || memcmp(ordered, text, (size_t)(stop - text)) != 0)) {
+        (strlen(ordered) != size || memcmp(ordered, parts.whole.start, size) != 0)) {
         sqlite3_free(*out);
         *out = ordered;
         ordered = NULL;

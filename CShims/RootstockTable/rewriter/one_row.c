@@ -58,18 +58,12 @@ static bool gives_one_row(const rst_table *table, uint64_t columns) {
     return false;
 }
 
-int rst_one_row_tell(rst_connection *c, const char *sql, const char *end, char **out) {
-    rst_statement_parts parts;
-    const rst_table *table;
-    const char *p, *where = NULL;
+int rst_one_row_tell(const rst_table *table, const rst_statement_parts *parts, char **out) {
+    const char *p = parts->after_table.start, *end = parts->whole.end, *where = NULL;
     sqlite3_str *text;
-    rst_statement_parse(sql, end, &parts);
-    if ((parts.kind != KIND_UPDATE && parts.kind != KIND_DELETE) || !parts.has_where || rst_has_target_hint(&parts) ||
-        parts.returning.start != NULL || parts.limit.start != NULL || parts.after_table.start == NULL)
+    if ((parts->kind != KIND_UPDATE && parts->kind != KIND_DELETE) || !parts->has_where || rst_has_target_hint(parts) ||
+        parts->returning.start != NULL || parts->limit.start != NULL || p == NULL || table->internal)
         return SQLITE_OK;
-    table = rst_target(c, &parts.schema, &parts.table);
-    if (table == NULL || table->internal) return SQLITE_OK;
-    p = parts.after_table.start;
     for (;;) {
         rst_token token = rst_token_next(&p, end);
         if (token.type == TOKEN_END || rst_token_is(&token, "FROM")) return SQLITE_OK;
@@ -82,8 +76,8 @@ int rst_one_row_tell(rst_connection *c, const char *sql, const char *end, char *
     }
     if (!gives_one_row(table, held(table, where, end))) return SQLITE_OK;
     text = sqlite3_str_new(NULL);
-    sqlite3_str_appendf(text, "%.*s AND ", (int)(end - sql), sql);
-    rst_append_hint_column(table, &parts, text);
+    sqlite3_str_appendf(text, "%.*s AND ", (int)(end - parts->whole.start), parts->whole.start);
+    rst_append_hint_column(table, parts, text);
     sqlite3_str_appendall(text, "='" ROOTSTOCK_EXACT_HINT "'");
     *out = sqlite3_str_finish(text);
     return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;

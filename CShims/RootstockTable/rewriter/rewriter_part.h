@@ -18,6 +18,7 @@ typedef struct rst_rewriter {
     bool temporary_names;                     /* temp may have tables or views of the application (names_meant.c) */
     bool names_in_main;                       /* what is transformed stands in main, whose names temp does not hide */
     bool has_expressions;                     /* some index is on an expression */
+    bool has_conditions;                      /* some index has a WHERE */
     bool has_exclusions;                      /* some index has a WHERE with <>, IS NOT or IS NOT NULL */
     struct rst_hint_function *hint_functions; /* registered, see expressions.c */
 } rst_rewriter;

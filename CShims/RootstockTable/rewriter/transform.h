@@ -36,7 +36,7 @@ int rst_transform(rst_connection *c, rst_draft *draft);
 int rst_transform_query(rst_connection *c, const char *text, const char *end, char **out);
 /* one_row.c: an UPDATE or DELETE of one row at most, with a term that says so in *out; null: it says nothing new.
 ** SQLITE_OK or SQLITE_NOMEM. The statement needed nothing else of the front door. */
-int rst_one_row_tell(rst_connection *c, const char *sql, const char *end, char **out);
+int rst_one_row_tell(const rst_table *table, const rst_statement_parts *parts, char **out);
 /* target_hint.c: whether the target of the UPDATE or DELETE has an index hint. */
 bool rst_has_target_hint(const rst_statement_parts *parts);
 /* The hidden column of hints of the statement's target, under the name that it has there. */

@@ -5,6 +5,8 @@
 **   prepare   sqlite3_prepare_v3 and finalize
 **   rewrite   rootstock_rewrite alone, which must leave the statement as it is
 **   look      the same of a query that was never asked before: its last digit is another than that of the text given
+**   fresh     the same of a text that is another one each time: its % becomes a number; it may be rewritten
+**   made      sqlite3_prepare_v3 of what those texts become
 **   refresh   rootstock_refresh alone, what a cached statement pays before it is used again
 **   select    bind, step, reset of the statement, prepared once
 ** Two counts of one mode differ by nothing but the repetitions, so start-up cancels out.
@@ -53,6 +55,29 @@ int main(int count, char **arguments) {
             if (rootstock_rewrite(db, text, -1, &rewritten, NULL, &message) != SQLITE_OK || rewritten != NULL) return 1;
         }
         sqlite3_free(text);
+    } else if (strcmp(mode, "fresh") == 0 || strcmp(mode, "made") == 0) {
+        const char *place = strchr(sql, '%');
+        char text[1000];
+        if (place == NULL || strlen(sql) + 5 >= sizeof text) return 2;
+        memcpy(text, sql, (size_t)(place - sql));
+        strcpy(text + (place - sql) + 6, place + 1);
+        for (long i = 0; i < repeats; i++) {
+            char *digit = text + (place - sql);
+            for (long scale = 100000, left = i + 100000; scale > 0; left %= scale, scale /= 10)
+                *digit++ = (char)('0' + left / scale);
+            if (i == 0 || mode[0] == 'f')
+                check(rootstock_rewrite(db, text, -1, &rewritten, NULL, &message), db, text);
+            if (mode[0] == 'm') {
+                check(sqlite3_prepare_v3(db, rewritten == NULL ? text : rewritten, -1, 0, &statement, NULL), db, text);
+                sqlite3_finalize(statement);
+                statement = NULL;
+            } else {
+                sqlite3_free(rewritten);
+                rewritten = NULL;
+            }
+        }
+        if (getenv("SHOW")) fprintf(stderr, "becomes: %s\n", rewritten ? rewritten : "itself");
+        sqlite3_free(rewritten);
     } else if (strcmp(mode, "rewrite") == 0) {
         for (long i = 0; i < repeats; i++) {
             if (rootstock_rewrite(db, sql, -1, &rewritten, NULL, &message) != SQLITE_OK || rewritten != NULL) {

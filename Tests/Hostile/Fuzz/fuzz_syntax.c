@@ -2,7 +2,8 @@
 ** fuzz_syntax.c - libFuzzer target for the parser of statements.
 **
 ** Whatever the text is, the parser stays inside it and ends; a tree's spans nest in the order of the text; and what
-** SQLite prepares on an empty database has a tree.
+** SQLite prepares on an empty database has a tree. What a shape leaves out are numbers and strings, each a literal of
+** the tree where SQLite prepares the text; and another text of the shape has the same tokens but for those.
 */
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 
 #include <sqlite3.h>
 
+#include "parser/shape.h"
 #include "parser/statement.h"
 #include "parser/syntax_tree.h"
 
@@ -27,6 +29,43 @@ static void walk(const rst_syntax *node, const char *text, const char *end) {
         walk(child, text, node->end);
         at = child->end;
         require(child->next != NULL || child == node->last);
+    }
+}
+
+static int has_literal(const rst_syntax *node, const char *start) {
+    if (node->kind == SYNTAX_LITERAL && node->start == start) return 1;
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
+        if (has_literal(child, start)) return 1;
+    }
+    return 0;
+}
+
+/* root: of the text, which SQLite prepares; or null. */
+static void look_at_shape(const char *text, const char *end, const rst_syntax *root) {
+    char shape[SHAPE_LONGEST], again[SHAPE_LONGEST], other[3 * SHAPE_LONGEST], *out = other;
+    const size_t size = rst_shape_of(text, end, shape);
+    const char *p = text, *q = other;
+    require(size <= SHAPE_LONGEST);
+    if (size == 0) return;
+    for (size_t i = 0; i < size; i++) {
+        if ((unsigned char)shape[i] > 2) {
+            require(p < end && *p == shape[i]);
+            *out++ = *p++;
+        } else {
+            const rst_token token = rst_token_next(&p, end);
+            require(token.type == (shape[i] == 1 ? TOKEN_NUMBER : TOKEN_STRING));
+            require(root == NULL || has_literal(root, token.text));
+            strcpy(out, shape[i] == 1 ? "7" : "'y'");
+            out += strlen(out);
+        }
+    }
+    require(p == end && rst_shape_of(other, out, again) == size && memcmp(shape, again, size) == 0);
+    for (p = text;;) {
+        const rst_token one = rst_token_next(&p, end), two = rst_token_next(&q, out);
+        require(one.type == two.type);
+        if (one.type == TOKEN_END) break;
+        require(one.type == TOKEN_NUMBER || one.type == TOKEN_STRING ||
+                (one.size == two.size && memcmp(one.text, two.text, one.size) == 0));
     }
 }
 
@@ -60,8 +99,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         walk(tree.root, text, end);
     else
         require(code == SQLITE_ERROR && tree.root == NULL && tree.stopped >= text && tree.stopped <= end);
-    if (code != SQLITE_OK && is_known(text, end) && memchr(text, '\0', size) == NULL)
-        require(sqlite3_prepare_v2(db, text, (int)(end - text), &statement, NULL) != SQLITE_OK || statement == NULL);
+    if (is_known(text, end) && memchr(text, '\0', size) == NULL) {
+        const int prepared =
+            sqlite3_prepare_v2(db, text, (int)(end - text), &statement, NULL) == SQLITE_OK && statement != NULL;
+        require(code == SQLITE_OK || !prepared);
+        look_at_shape(text, end, prepared ? tree.root : NULL);
+    } else {
+        look_at_shape(text, end, NULL);
+    }
     sqlite3_finalize(statement);
     rst_syntax_free(&tree);
     free(text);
