@@ -140,9 +140,11 @@ static bool copy_foreign_key(rst_foreign_key *to, const rst_foreign_key *from) {
     to->parent = NULL;
     to->parent_columns = new_array(from->column_count, sizeof *to->parent_columns);
     to->child_columns = new_array(from->column_count, sizeof *to->child_columns);
-    to->parent_places = new_array(from->column_count, sizeof *to->parent_places);
+    to->parent_key = sqlite3_malloc64(sizeof *to->parent_key +
+                                      (sqlite3_uint64)from->column_count * sizeof to->parent_key->columns[0]);
     if (to->parent_columns == NULL) to->column_count = 0; /* nothing to free there */
-    if (to->parent_columns == NULL || to->child_columns == NULL || to->parent_places == NULL) return false;
+    if (to->parent_columns == NULL || to->child_columns == NULL || to->parent_key == NULL) return false;
+    to->parent_key->parent = NULL;
     for (int k = 0; k < from->column_count; k++) {
         to->child_columns[k] = from->child_columns[k];
         if (!copy_text(&to->parent_columns[k], from->parent_columns[k])) return false;

@@ -64,7 +64,7 @@ void rst_table_release(rst_table *table) {
         for (int k = 0; k < foreign->column_count; k++) sqlite3_free(foreign->parent_columns[k]);
         sqlite3_free(foreign->parent_columns);
         sqlite3_free(foreign->child_columns);
-        sqlite3_free(foreign->parent_places);
+        sqlite3_free(foreign->parent_key);
         sqlite3_free(foreign->parent);
     }
     for (int i = 0; i < table->plan_count; i++) {

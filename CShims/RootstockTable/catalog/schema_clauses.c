@@ -99,12 +99,15 @@ int rst_describe_foreign_keys(rst_table *table, char **message) {
         n = foreign->column_count;
         {
             int *children = rst_array_grown(foreign->child_columns, n, sizeof *children);
+            rst_parent_key *key;
             char **parents;
             if (children == NULL) return rst_schema_db_finished(s, SQLITE_NOMEM);
             foreign->child_columns = children;
-            children = rst_array_grown(foreign->parent_places, n, sizeof *children);
-            if (children == NULL) return rst_schema_db_finished(s, SQLITE_NOMEM);
-            foreign->parent_places = children;
+            key =
+                sqlite3_realloc64(foreign->parent_key, sizeof *key + (sqlite3_uint64)(n + 1) * sizeof key->columns[0]);
+            if (key == NULL) return rst_schema_db_finished(s, SQLITE_NOMEM);
+            key->parent = NULL;
+            foreign->parent_key = key;
             parents = rst_array_grown(foreign->parent_columns, n, sizeof *parents);
             if (parents == NULL) return rst_schema_db_finished(s, SQLITE_NOMEM);
             foreign->parent_columns = parents;

@@ -67,12 +67,22 @@ typedef enum rst_action {
     ACTION_CASCADE
 } rst_action;
 
+/* Where the parent of a foreign key is looked for, as it was found last (rst_foreign_parent_columns): it holds for that
+** table in that epoch of the schema. */
+typedef struct rst_parent_key {
+    const rst_table *parent; /* null: not found yet */
+    uint64_t epoch;
+    const rst_part *parts; /* of the parent's key, sought in the tree; null: by rowid, or only SQL finds it */
+    rst_tree *tree;
+    int columns[]; /* their numbers in the parent */
+} rst_parent_key;
+
 struct rst_foreign_key {
     char *parent; /* name of the parent table */
     int column_count;
     int *child_columns;
     char **parent_columns; /* names, or nulls: the parent's primary key */
-    int *parent_places;    /* their numbers in the parent, as rst_foreign_parent_columns has found them last */
+    rst_parent_key *parent_key;
     rst_action on_update;
     rst_action on_delete;
     bool deferred;

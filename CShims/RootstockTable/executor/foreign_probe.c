@@ -12,12 +12,16 @@
 
 #include <string.h>
 
-/* The parts of the parent's unique key on the columns, under the collations that the foreign key means; *tree is where
-** they are sought, null by rowid. Null: none is found here. */
-static const rst_part *parts_of(const rst_foreign_key *foreign, rst_table *parent, const int *columns,
-                                rst_tree **tree) {
+static bool is_rowid(const rst_foreign_key *foreign, const rst_table *parent) {
+    return foreign->column_count == 1 && foreign->parent_key->columns[0] == parent->rowid_column;
+}
+
+/* Under the collations that the foreign key means. */
+const rst_part *rst_foreign_parent_parts(const rst_foreign_key *foreign, rst_table *parent, rst_tree **tree) {
+    const int *columns = foreign->parent_key->columns;
     bool primary = foreign->parent_columns[0] == NULL;
     int count = foreign->column_count;
+    if (is_rowid(foreign, parent)) return NULL;
     for (int n = -1; n < parent->index_count; n++) {
         const rst_part *parts = n < 0 ? parent->key : parent->indexes[n].parts;
         int part_count = n < 0 ? (parent->without_rowid ? parent->key_count : 0) : parent->indexes[n].part_count;
@@ -82,10 +86,10 @@ static int probe_index(rst_connection *c, rootstock_transaction *transaction, rs
 
 int rst_foreign_probe_parent(rst_connection *c, rootstock_transaction *transaction, const rst_foreign_key *foreign,
                              rst_table *parent, const int *columns, const rootstock_value *values, bool *exists) {
-    bool by_rowid = foreign->column_count == 1 && columns[0] == parent->rowid_column;
+    bool by_rowid = is_rowid(foreign, parent);
     rootstock_buffer key = {0}, hold = {0};
-    rst_tree *tree = NULL;
-    const rst_part *parts = by_rowid ? NULL : parts_of(foreign, parent, columns, &tree);
+    rst_tree *tree = foreign->parent_key->tree;
+    const rst_part *parts = foreign->parent_key->parts;
     int code = SQLITE_OK;
     *exists = false;
     if (!by_rowid && parts == NULL) return SQLITE_NOTFOUND;

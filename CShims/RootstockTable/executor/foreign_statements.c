@@ -15,9 +15,12 @@
 
 int rst_foreign_parent_columns(rst_table *child, const rst_foreign_key *foreign, rst_table *parent,
                                const int **found_columns, char **message) {
-    int count = foreign->column_count, *columns = foreign->parent_places;
+    rst_parent_key *key = foreign->parent_key;
+    int count = foreign->column_count, *columns = key->columns;
     bool unique = false;
     *found_columns = columns;
+    if (key->parent == parent && key->epoch == store_of(parent->connection)->epoch) return SQLITE_OK;
+    key->parent = NULL;
     for (int k = 0; k < count; k++) columns[k] = -1;
     if (foreign->parent_columns[0] == NULL) {
         int found = 0;
@@ -63,7 +66,12 @@ int rst_foreign_parent_columns(rst_table *child, const rst_foreign_key *foreign,
         }
     }
     for (int k = 0; k < count; k++) unique &= columns[k] >= 0;
-    if (unique) return SQLITE_OK;
+    if (unique) {
+        key->parts = rst_foreign_parent_parts(foreign, parent, &key->tree);
+        key->epoch = store_of(parent->connection)->epoch;
+        key->parent = parent;
+        return SQLITE_OK;
+    }
     rst_set_message(message, "foreign key mismatch - \"%w\" referencing \"%w\"", child->name, parent->name);
     return SQLITE_ERROR;
 }
