@@ -297,83 +297,71 @@ static bool is_lookup(rst_connection *c, rst_span with, const asked_place *place
     return as_written < 0 || without < 0 || as_written > without;
 }
 
-/* What a parenthesis, or a SELECT in it, is reading. */
-enum { IN_EXPRESSION, IN_FROM, IN_ON };
-enum { DEEPEST = 64 };
+/* Expressions between commas, whose subqueries are replaced. */
+typedef struct once_walk {
+    rst_connection *c;
+    rst_span with;
+    const asked_place *place;
+    const char *text, *mark;
+    int size;
+    rst_edits edits;
+} once_walk;
 
-/* At the word, what is read next. */
-static int place_after(int place, const rst_token *word, const rst_token *previous) {
-    static const char *const ends[] = {"SELECT", "WHERE",  "GROUP", "HAVING", "ORDER",
-                                       "LIMIT",  "WINDOW", "UNION", "EXCEPT", "INTERSECT"};
-    if (word->type != TOKEN_WORD) return place == IN_ON && rst_token_mark(word, ",") ? IN_FROM : place;
-    if (rst_token_is(word, "FROM")) return rst_token_is(previous, "DISTINCT") ? place : IN_FROM;
-    if (place != IN_EXPRESSION && rst_token_is(word, "JOIN")) return IN_FROM;
-    if (place == IN_FROM && rst_token_is(word, "ON")) return IN_ON;
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
-        if (rst_token_is(word, ends[i])) return IN_EXPRESSION;
-    }
-    return place;
+/* What replaces the subquery of that node, from sqlite3_malloc; null: nothing does. */
+static char *once(const once_walk *w, const rst_syntax *parent, const rst_syntax *subquery) {
+    const rst_syntax *select = subquery->first;
+    const int size = (int)(select->end - select->start);
+    const bool list = parent->kind == SYNTAX_IN && subquery == parent->last, exists = parent->kind == SYNTAX_EXISTS;
+    sqlite3_str *out;
+    char *query, *replaced;
+    bool done;
+    if (select->first->kind == SYNTAX_VALUES) return NULL;
+    if (!list && !exists && columns_alone(w->c, w->with, select->start, size) != 1) return NULL;
+    query = sqlite3_mprintf(exists ? "SELECT EXISTS(%.*s)" : "%.*s", size, select->start);
+    if (query == NULL) return NULL;
+    out = sqlite3_str_new(NULL);
+    /* SQLite looks IN up in an index, which changes, or else in what the subquery gave at first. */
+    if (list && is_lookup(w->c, w->with, w->place, w->text, w->size, select->start, select->end))
+        done = append_index_list(w->c, query, w->mark, out);
+    else
+        done =
+            list ? append_list(w->c, w->with, query, w->mark, out) : append_once(w->c, w->with, query, 0, w->mark, out);
+    sqlite3_free(query);
+    replaced = sqlite3_str_finish(out);
+    if (done) return replaced;
+    sqlite3_free(replaced);
+    return NULL;
 }
 
-static char *once_subqueries(rst_connection *c, rst_span with_text, const asked_place *place, const char *text,
-                             int size, const char *mark) {
-    sqlite3_str *out = sqlite3_str_new(NULL);
-    const char *p = text, *end = text + size, *copied = text;
-    rst_token previous = {TOKEN_END, text, 0};
-    int places[DEEPEST] = {IN_EXPRESSION}, depth = 0;
-    for (;;) {
-        rst_token token = rst_token_next(&p, end);
-        if (token.type == TOKEN_END) break;
-        if (rst_token_mark(&token, ")") && depth > 0) {
-            depth--;
-        } else if (rst_token_mark(&token, "(")) {
-            const char *q = p, *close = p;
-            rst_token first = rst_token_next(&q, end);
-            bool query = rst_token_is(&first, "SELECT") || rst_token_is(&first, "WITH"),
-                 with = rst_token_is(&first, "WITH");
-            sqlite3_str *before;
-            /* A table, or the list of joined ones, and no value */
-            bool source =
-                places[depth] == IN_FROM && (rst_token_is(&previous, "FROM") || rst_token_is(&previous, "JOIN") ||
-                                             rst_token_mark(&previous, ",") || rst_token_mark(&previous, "("));
-            bool value = query && !source && !rst_token_is(&previous, "IN") && !rst_token_is(&previous, "EXISTS") &&
-                         !rst_token_is(&previous, "AS") && !rst_token_is(&previous, "MATERIALIZED");
-            if (!rst_token_skip_parentheses(&close, end) || depth + 1 >= DEEPEST) break;
-            bool exists = query && rst_token_is(&previous, "EXISTS");
-            /* SQLite looks IN up in an index, which changes, or else in what the subquery gave at first. */
-            bool list = query && rst_token_is(&previous, "IN"),
-                 index = list && is_lookup(c, with_text, place, text, size, p, close - 1);
-            char *inside = NULL;
-            if (list)
-                inside = sqlite3_mprintf("%.*s", (int)(close - 1 - p), p);
-            else if (exists)
-                inside = sqlite3_mprintf("SELECT EXISTS(%.*s)", (int)(close - 1 - p), p);
-            else if (value && columns_alone(c, with_text, p, (int)(close - 1 - p)) == 1)
-                inside = sqlite3_mprintf("%.*s", (int)(close - 1 - p), p);
-            before = inside == NULL ? NULL : sqlite3_str_new(NULL);
-            if (inside != NULL && (index  ? append_index_list(c, inside, mark, before)
-                                   : list ? append_list(c, with_text, inside, mark, before)
-                                          : append_once(c, with_text, inside, 0, mark, before))) {
-                char *replaced = sqlite3_str_finish(before);
-                sqlite3_str_append(out, copied, (int)((exists ? previous.text : token.text) - copied));
-                sqlite3_str_appendall(out, replaced == NULL ? "" : replaced);
-                sqlite3_free(replaced);
-                copied = p = close;
-                before = NULL;
-            } else if (with) {
-                p = close; /* what it defines may have the name of a table */
-            } else {
-                places[++depth] = source && !query ? IN_FROM : IN_EXPRESSION;
-            }
-            if (before != NULL) sqlite3_free(sqlite3_str_finish(before));
-            sqlite3_free(inside);
-        } else {
-            places[depth] = place_after(places[depth], &token, &previous);
-        }
-        previous = token;
+static void replace_subqueries(once_walk *w, const rst_syntax *node) {
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
+        char *replaced = child->kind == SYNTAX_SUBQUERY ? once(w, node, child) : NULL;
+        if (replaced != NULL)
+            rst_edits_add(&w->edits, node->kind == SYNTAX_EXISTS ? node->start : child->start, child->end, replaced);
+        else if (child->kind != SYNTAX_SELECT || child->first->kind != SYNTAX_WITH)
+            replace_subqueries(w, child); /* what a WITH defines may have the name of a table */
     }
-    sqlite3_str_append(out, copied, (int)(end - copied));
-    return sqlite3_str_finish(out);
+}
+
+/* Null: no memory. */
+static char *once_subqueries(rst_connection *c, rst_span with, const asked_place *place, const char *text, int size,
+                             const char *mark) {
+    static const char select[] = "SELECT ";
+    char *whole = sqlite3_mprintf("%s%.*s", select, size, text), *out = NULL;
+    once_walk w = {.c = c, .with = with, .place = place, .mark = mark, .size = size};
+    const char *end;
+    rst_syntax_tree tree;
+    int code;
+    if (whole == NULL) return NULL;
+    w.text = whole + sizeof select - 1;
+    end = w.text + size;
+    code = rst_syntax_parse(&tree, whole, end);
+    if (code == SQLITE_OK) replace_subqueries(&w, tree.root);
+    if (code != SQLITE_NOMEM) code = rst_edits_apply(&w.edits, w.text, end, &out);
+    if (code == SQLITE_OK && out == NULL) out = rst_span_text(text, text + size);
+    rst_syntax_free(&tree);
+    sqlite3_free(whole);
+    return out;
 }
 
 char *rst_init_subquery_subqueries(const rst_table *table, rst_span with, const rst_token *alias, const char *text,
@@ -399,21 +387,19 @@ char *rst_init_subquery_returning(const rst_table *table, rst_span with, const c
     return replaced;
 }
 
-/* Whether there is a subquery in a FROM, or a WITH. */
-static bool has_source_query(const char *text) {
-    const char *p = text, *end = text + strlen(text);
-    rst_token previous = {TOKEN_END, text, 0}, before = previous;
-    for (;;) {
-        rst_token token = rst_token_next(&p, end);
-        if (token.type == TOKEN_END) return false;
-        if (rst_token_is(&token, "WITH")) return true;
-        if (rst_token_is(&token, "SELECT") && rst_token_mark(&previous, "(") &&
-            (rst_token_is(&before, "FROM") || rst_token_is(&before, "JOIN") || rst_token_mark(&before, ",") ||
-             rst_token_mark(&before, "(")))
-            return true;
-        before = previous;
-        previous = token;
+static bool has_source(const rst_syntax *node) {
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
+        if (child->kind == SYNTAX_SOURCE || has_source(child)) return true;
     }
+    return false;
+}
+
+/* Whether there may be a subquery in a FROM, or a WITH. */
+static bool has_source_query(const char *text) {
+    rst_syntax_tree tree;
+    bool has = rst_syntax_parse(&tree, text, text + strlen(text)) != SQLITE_OK || tree.with || has_source(tree.root);
+    rst_syntax_free(&tree);
+    return has;
 }
 
 int rst_refuse_kept_subqueries(rst_table *table, const char *select, char **message) {

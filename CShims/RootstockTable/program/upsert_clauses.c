@@ -48,130 +48,78 @@ static int add_column(const rst_table *table, rst_clause *clause, const rst_toke
     return SQLITE_OK;
 }
 
-/* The column, or the list of columns in parentheses, that an assignment sets. */
-static int read_columns(const rst_table *table, const char **p, const char *end, rst_clause *clause, bool *tuple) {
-    rst_token token = rst_token_next(p, end);
-    int column, code = SQLITE_OK;
-    *tuple = rst_token_mark(&token, "(");
-    if (!*tuple) {
-        column = rst_set_column(table, &token);
-        return column == -3 ? SQLITE_ERROR : add_column(table, clause, &token, column);
-    }
-    while (code == SQLITE_OK) {
-        token = rst_token_next(p, end);
-        if (token.type == TOKEN_END) return SQLITE_ERROR;
-        if (rst_token_mark(&token, ")")) break;
-        if (!rst_token_names(&token)) continue;
-        column = rst_set_column(table, &token);
+/* The column, or the list of columns, that an assignment sets. */
+static int read_columns(const rst_table *table, const rst_syntax *target, rst_clause *clause) {
+    const rst_syntax *name = target->kind == SYNTAX_COLUMNS ? target->first : target;
+    int code = SQLITE_OK;
+    for (; name != NULL && code == SQLITE_OK; name = name->next) {
+        const char *p = name->start;
+        const rst_token token = rst_token_next(&p, name->end);
+        const int column = rst_set_column(table, &token);
         code = column == -3 ? SQLITE_ERROR : add_column(table, clause, &token, column);
+        if (name == target) break;
     }
     return code;
 }
 
-/* Whether ON CONFLICT stands there: `word` and what follows at p. */
-static bool begins_clause(const rst_token *word, const char *p, const char *end) {
-    rst_token next;
-    if (!rst_token_is(word, "ON")) return false;
-    next = rst_token_next(&p, end);
-    return rst_token_is(&next, "CONFLICT");
+static void append_node(sqlite3_str *out, const rst_table *table, rst_span with, const rst_token *alias,
+                        const rst_syntax *node) {
+    append_scalar(out, table, with, alias, node->start, (int)(node->end - node->start));
 }
 
-/* The expression at *p, to the next comma, WHERE or ON CONFLICT, at which *p is left (behind a comma). *comma: it was
-** one. */
-static int read_expression(const char **p, const char *end, rst_span *out, bool *comma) {
-    *out = (rst_span){*p, *p};
-    *comma = false;
-    for (;;) {
-        const char *before = *p;
-        rst_token token = rst_token_next(p, end);
-        if (token.type == TOKEN_END) return SQLITE_OK;
-        *comma = rst_token_mark(&token, ",");
-        if (*comma) return SQLITE_OK;
-        if (rst_token_is(&token, "WHERE") || begins_clause(&token, *p, end)) {
-            *p = before;
-            return SQLITE_OK;
-        }
-        if (rst_token_mark(&token, "(") && !rst_token_skip_parentheses(p, end)) return SQLITE_ERROR;
-        out->end = *p;
-    }
-}
-
-/* The i-th of the expressions in a list that begins at p, behind its parenthesis. */
-static int append_item(sqlite3_str *out, const rst_table *table, rst_span with, const rst_token *alias, const char *p,
-                       const char *end, int i) {
-    const char *item = p;
-    for (int number = 0;;) {
-        rst_token token = rst_token_next(&p, end);
-        if (rst_token_mark(&token, "(")) {
-            if (!rst_token_skip_parentheses(&p, end)) return SQLITE_ERROR;
-            continue;
-        }
-        if (token.type != TOKEN_END && !rst_token_mark(&token, ",") && !rst_token_mark(&token, ")")) continue;
-        if (number == i) {
-            append_scalar(out, table, with, alias, item, (int)(token.text - item));
-            return SQLITE_OK;
-        }
-        if (!rst_token_mark(&token, ",")) return SQLITE_ERROR;
-        number++;
-        item = p;
-    }
-}
-
-/* The i-th of `count` values of a row value in parentheses: a list, or a subquery's first row. */
-static int append_value(sqlite3_str *out, const rst_table *table, rst_span with, const rst_token *alias, rst_span row,
-                        int count, int i) {
-    const char *q, *inside;
-    rst_token open, inner;
-    int size;
-    bool query;
-    row = rst_span_unwrap(row);
-    q = row.start;
-    open = rst_token_next(&q, row.end);
-    inside = q;
-    inner = rst_token_next(&q, row.end);
-    if (!rst_token_mark(&open, "(")) return SQLITE_ERROR;
-    size = (int)(row.end - 1 - inside);
-    query = rst_token_is(&inner, "SELECT") || rst_token_is(&inner, "WITH");
-    if (query && rst_init_subquery_append(table->connection, with, inside, size, i, out)) return SQLITE_OK;
-    if (query || rst_token_is(&inner, "VALUES")) {
-        sqlite3_str *text = sqlite3_str_new(NULL);
+/* The i-th of `count` values of a row value: a list, or a subquery's first row. */
+static int append_value(sqlite3_str *out, const rst_table *table, rst_span with, const rst_token *alias,
+                        const rst_syntax *row, int count, int i) {
+    row = rst_syntax_unwrap(row);
+    if (row->kind == SYNTAX_VECTOR) {
+        const rst_syntax *item = row->first;
+        for (int k = 0; k < i && item != NULL; k++) item = item->next;
+        if (item == NULL) return SQLITE_ERROR;
+        append_node(out, table, with, alias, item);
+    } else if (row->kind == SYNTAX_SUBQUERY) {
+        const rst_syntax *select = row->first;
+        const int size = (int)(select->end - select->start);
+        sqlite3_str *text;
         char *built;
+        if (select->first->kind != SYNTAX_VALUES &&
+            rst_init_subquery_append(table->connection, with, select->start, size, i, out))
+            return SQLITE_OK;
+        text = sqlite3_str_new(NULL);
         sqlite3_str_appendf(text, "(WITH \"rootstock q\"(");
         for (int k = 0; k < count; k++) sqlite3_str_appendf(text, "%sc%d", k > 0 ? "," : "", k);
-        sqlite3_str_appendf(text, ") AS (%.*s) SELECT c%d FROM \"rootstock q\" LIMIT 1)", size, inside, i);
+        sqlite3_str_appendf(text, ") AS (%.*s) SELECT c%d FROM \"rootstock q\" LIMIT 1)", size, select->start, i);
         built = sqlite3_str_finish(text);
         if (built == NULL) return SQLITE_NOMEM;
         append_scalar(out, table, with, alias, built, (int)strlen(built));
         sqlite3_free(built);
-        return SQLITE_OK;
+    } else {
+        return SQLITE_ERROR;
     }
-    return append_item(out, table, with, alias, inside, row.end, i);
+    return SQLITE_OK;
 }
 
-/* Assignments from p to the clause's end. *p is left at WHERE, the next ON CONFLICT, or the end. */
-static int read_assignments(rst_table *table, const char **p, const char *end, rst_span with, const rst_token *alias,
+static int read_assignments(const rst_table *table, const rst_syntax *set, rst_span with, const rst_token *alias,
                             rst_clause *clause, sqlite3_str *out) {
-    bool tuple, comma = true;
-    while (comma) {
+    for (const rst_syntax *one = set->first; one != NULL; one = one->next) {
         const int first = clause->column_count;
-        rst_span value;
-        rst_token token;
-        int code = read_columns(table, p, end, clause, &tuple), count;
-        if (code != SQLITE_OK) return code;
-        token = rst_token_next(p, end);
-        if (!rst_token_mark(&token, "=") && !rst_token_mark(&token, "==")) return SQLITE_ERROR;
-        code = read_expression(p, end, &value, &comma);
-        count = clause->column_count - first;
+        int code = read_columns(table, one->first, clause), count = clause->column_count - first;
         for (int i = 0; i < count && code == SQLITE_OK; i++) {
             if (first + i > 0) sqlite3_str_appendall(out, ",");
-            if (!tuple || count == 1)
-                append_scalar(out, table, with, alias, value.start, (int)(value.end - value.start));
+            if (count == 1)
+                append_node(out, table, with, alias, one->last);
             else
-                code = append_value(out, table, with, alias, value, count, i);
+                code = append_value(out, table, with, alias, one->last, count, i);
         }
         if (code != SQLITE_OK) return code;
     }
     return SQLITE_OK;
+}
+
+/* The tree of a statement of which `span` is the rest. *text holds it, to be freed behind it. */
+static int parse(rst_syntax_tree *tree, const char *begin, rst_span span, char **text) {
+    *text = sqlite3_mprintf("%s %.*s", begin, (int)(span.end - span.start), span.start);
+    if (*text == NULL) return SQLITE_NOMEM;
+    return rst_syntax_parse(tree, *text, *text + strlen(*text));
 }
 
 /* The clause's SELECT, with the names that the connection has for them, where all went well so far. */
@@ -190,45 +138,16 @@ static int finish_select(rst_connection *c, rst_table *table, sqlite3_str *selec
     return code == SQLITE_OK ? rst_refuse_kept_subqueries(table, clause->select, message) : code;
 }
 
-/* The target of ON CONFLICT, from behind its parenthesis to behind DO. */
-static int read_target(const rst_table *table, const char **p, const char *end, rst_clause *clause, char **message) {
-    rst_span terms = {*p, *p}, where = {NULL, NULL};
-    rst_token token;
-    for (;;) {
-        token = rst_token_next(p, end);
-        if (token.type == TOKEN_END) return SQLITE_ERROR;
-        if (rst_token_mark(&token, ")")) break;
-        if (rst_token_mark(&token, "(") && !rst_token_skip_parentheses(p, end)) return SQLITE_ERROR;
-        terms.end = *p;
-    }
-    token = rst_token_next(p, end);
-    if (rst_token_is(&token, "WHERE")) {
-        where.start = *p;
-        do {
-            token = rst_token_next(p, end);
-            if (rst_token_mark(&token, "(")) (void)rst_token_skip_parentheses(p, end);
-        } while (token.type != TOKEN_END && !rst_token_is(&token, "DO"));
-        where.end = token.text;
-    }
+/* The target of ON CONFLICT, if it has one. */
+static int read_target(const rst_table *table, const rst_syntax *upsert, rst_clause *clause, char **message) {
+    rst_span terms, where = {NULL, NULL};
+    const rst_syntax *term = upsert->first;
+    if (term == NULL || term->kind != SYNTAX_TERM) return SQLITE_OK;
+    terms.start = term->start;
+    for (; term != NULL && term->kind == SYNTAX_TERM; term = term->next) terms.end = term->end;
+    if (term != NULL && term->kind == SYNTAX_WHERE) where = (rst_span){term->first->start, term->first->end};
     clause->targeted = true;
     return rst_conflict_target(table, terms, where, &clause->target, message);
-}
-
-/* WHERE of a DO UPDATE, if it stands at *p. */
-static int read_where(const rst_table *table, const char **p, const char *end, rst_span with, const rst_token *alias,
-                      rst_clause *clause, sqlite3_str *select) {
-    const char *q = *p;
-    rst_token token = rst_token_next(&q, end);
-    rst_span condition;
-    bool comma;
-    int code;
-    if (!rst_token_is(&token, "WHERE")) return SQLITE_OK;
-    clause->has_where = true;
-    code = read_expression(&q, end, &condition, &comma);
-    sqlite3_str_appendall(select, ",");
-    append_scalar(select, table, with, alias, condition.start, (int)(condition.end - condition.start));
-    *p = q;
-    return code;
 }
 
 /* Columns of `excluded` have neither affinity nor collation, for SQLite has them in registers: excluded.a becomes an
@@ -268,66 +187,61 @@ static int bare_excluded(const rst_table *table, const rst_token *alias, rst_spa
     return SQLITE_OK;
 }
 
+/* DO UPDATE: the assignments, and behind them its WHERE. */
+static int read_update(rst_connection *c, rst_table *table, const rst_syntax *set, rst_span with,
+                       const rst_token *alias, rst_clause *clause, char **message) {
+    sqlite3_str *select = sqlite3_str_new(NULL);
+    int code;
+    clause->update = true;
+    sqlite3_str_append(select, with.start, (int)(with.end - with.start));
+    sqlite3_str_appendall(select, " SELECT ");
+    code = read_assignments(table, set, with, alias, clause, select);
+    if (set->next != NULL) {
+        clause->has_where = true;
+        sqlite3_str_appendall(select, ",");
+        append_node(select, table, with, alias, set->next->first);
+    }
+    sqlite3_str_appendf(select, " FROM main.\"%w\" AS excluded WHERE excluded.\"rootstock row\"=2",
+                        table->declared_name);
+    return finish_select(c, table, select, clause, code, message);
+}
+
 int rst_upsert_clauses_parse(rst_connection *c, rst_table *table, const rst_statement_parts *parts, rst_clause **out,
                              int *count, char **message) {
-    const rst_span upsert = parts->upsert,
-                   readers = {parts->verb.start,
+    const rst_span readers = {parts->verb.start,
                               parts->returning.start != NULL ? parts->returning.start : parts->whole.end};
-    const rst_token *alias = &parts->alias;
-    rst_span with = {parts->whole.start, parts->verb.start};
-    const char *p = upsert.start, *end = upsert.end;
-    char *kept = NULL;
+    rst_span with = {parts->whole.start, parts->verb.start}, upsert = parts->upsert;
+    char *kept = NULL, *bare = NULL, *text = NULL;
+    rst_syntax_tree tree = {0};
     rst_clause *clauses = NULL;
-    char *bare = NULL;
-    int n = 0, code = SQLITE_OK;
+    int n = 0, code;
     *out = NULL;
     *count = 0;
     if (upsert.start == NULL) return SQLITE_OK;
-    code = bare_excluded(table, alias, upsert, &bare);
+    code = bare_excluded(table, &parts->alias, upsert, &bare);
     /* The source read a common table before SQLite knew that the clauses would. */
     if (code == SQLITE_OK) code = rst_init_subquery_common_tables(c, with, readers, 2, NULL, &kept);
-    if (code != SQLITE_OK) {
-        sqlite3_free(bare);
-        return code;
-    }
     if (kept != NULL) with = (rst_span){kept, kept + strlen(kept)};
-    if (bare != NULL) {
-        p = bare;
-        end = bare + strlen(bare);
-    }
-    for (;;) {
-        rst_token token = rst_token_next(&p, end);
-        rst_clause *clause, *more;
-        sqlite3_str *select;
-        if (!rst_token_is(&token, "ON")) break;
-        (void)rst_token_next(&p, end); /* CONFLICT */
+    if (bare != NULL) upsert = (rst_span){bare, bare + strlen(bare)};
+    if (code == SQLITE_OK) code = parse(&tree, "INSERT INTO t VALUES(1)", upsert, &text);
+    for (const rst_syntax *node = tree.root == NULL ? NULL : tree.root->first; node != NULL && code == SQLITE_OK;
+         node = node->next) {
+        const rst_syntax *set = rst_syntax_child(node, SYNTAX_SET);
+        rst_clause *more;
+        if (node->kind != SYNTAX_UPSERT) continue;
         more = sqlite3_realloc64(clauses, ((sqlite3_uint64)n + 1) * sizeof *more);
         if (more == NULL) {
             code = SQLITE_NOMEM;
             break;
         }
         clauses = more;
-        clause = &clauses[n++];
-        memset(clause, 0, sizeof *clause);
-        token = rst_token_next(&p, end);
-        if (rst_token_mark(&token, "(")) {
-            code = read_target(table, &p, end, clause, message);
-            if (code != SQLITE_OK) break;
-        }
-        token = rst_token_next(&p, end); /* NOTHING or UPDATE */
-        if (rst_token_is(&token, "NOTHING")) continue;
-        clause->update = true;
-        (void)rst_token_next(&p, end); /* SET */
-        select = sqlite3_str_new(NULL);
-        sqlite3_str_append(select, with.start, (int)(with.end - with.start));
-        sqlite3_str_appendall(select, " SELECT ");
-        code = read_assignments(table, &p, end, with, alias, clause, select);
-        if (code == SQLITE_OK) code = read_where(table, &p, end, with, alias, clause, select);
-        sqlite3_str_appendf(select, " FROM main.\"%w\" AS excluded WHERE excluded.\"rootstock row\"=2",
-                            table->declared_name);
-        code = finish_select(c, table, select, clause, code, message);
-        if (code != SQLITE_OK) break;
+        memset(&clauses[n++], 0, sizeof *clauses);
+        code = read_target(table, node, &clauses[n - 1], message);
+        if (code == SQLITE_OK && set != NULL)
+            code = read_update(c, table, set, with, &parts->alias, &clauses[n - 1], message);
     }
+    rst_syntax_free(&tree);
+    sqlite3_free(text);
     sqlite3_free(bare);
     sqlite3_free(kept);
     if (code != SQLITE_OK) {
@@ -345,14 +259,19 @@ int rst_upsert_clauses_parse(rst_connection *c, rst_table *table, const rst_stat
 int rst_set_parse(rst_connection *c, rst_table *table, rst_span set, rst_span with, const rst_token *alias,
                   rst_clause *clause, char **message) {
     sqlite3_str *select = sqlite3_str_new(NULL);
-    const char *p = set.start;
-    int code;
+    rst_syntax_tree tree = {0};
+    char *text;
+    int code = parse(&tree, "UPDATE t SET", set, &text);
     memset(clause, 0, sizeof *clause);
     clause->update = true;
     sqlite3_str_append(select, with.start, (int)(with.end - with.start));
     sqlite3_str_appendall(select, " SELECT ");
-    code = read_assignments(table, &p, set.end, with, alias, clause, select);
-    return finish_select(c, table, select, clause, code, message);
+    if (code == SQLITE_OK)
+        code = read_assignments(table, rst_syntax_child(tree.root, SYNTAX_SET), with, alias, clause, select);
+    code = finish_select(c, table, select, clause, code, message);
+    rst_syntax_free(&tree);
+    sqlite3_free(text);
+    return code;
 }
 
 bool rst_insert_names_rowid(const rst_table *table, rst_span columns) {

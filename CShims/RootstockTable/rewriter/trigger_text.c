@@ -141,40 +141,35 @@ static bool names_row(const char *p, const char *end) {
     return false;
 }
 
+/* Values that the first SELECT or row of the tree gives; -1: that is not plain. */
+static int values_of(const rst_syntax *select) {
+    const rst_syntax *row = select->first;
+    int count = 0;
+    if (row->kind != SYNTAX_CORE && row->kind != SYNTAX_VALUES) return -1;
+    if (row->kind == SYNTAX_VALUES) row = row->first;
+    for (const rst_syntax *value = row->first; value != NULL; value = value->next) {
+        if (value->kind == SYNTAX_RESULT && value->first->kind == SYNTAX_STAR) return -1;
+        count += value->kind == SYNTAX_RESULT || row->kind == SYNTAX_VECTOR;
+    }
+    return count;
+}
+
 /* Values that the source of an INSERT gives; -1: that is not plain. */
 static int values_given(rst_connection *c, const rst_statement_parts *parts) {
-    static const char *const ends[] = {"FROM",  "WHERE",  "GROUP",     "HAVING", "WINDOW",
-                                       "UNION", "EXCEPT", "INTERSECT", "ORDER",  "LIMIT"};
-    const char *p = parts->source_text.start, *end = parts->source_text.end;
-    rst_token token;
-    bool tuple = parts->source == SOURCE_VALUES;
-    int count = 1, depth = 0;
+    const char *start = parts->source_text.start, *end = parts->source_text.end;
+    int count = -1;
     if (parts->source == SOURCE_DEFAULT) return -1;
-    token = rst_token_next(&p, end); /* VALUES, SELECT */
-    if (tuple) {
-        token = rst_token_next(&p, end);
-        if (!rst_token_mark(&token, "(")) return -1;
-    } else if (!names_row(parts->source_text.start, end)) {
+    if (parts->source == SOURCE_SELECT && !names_row(start, end)) {
         sqlite3_stmt *statement = NULL;
-        bool known = sqlite3_prepare_v2(c->db, parts->source_text.start, (int)(end - parts->source_text.start),
-                                        &statement, NULL) == SQLITE_OK;
-        count = known ? sqlite3_column_count(statement) : -1;
+        if (sqlite3_prepare_v2(c->db, start, (int)(end - start), &statement, NULL) == SQLITE_OK)
+            count = sqlite3_column_count(statement);
         sqlite3_finalize(statement);
-        return count;
-    } else if (!rst_token_is(&token, "SELECT")) { /* it does not stand alone, and is counted by its commas */
-        return -1;
+    } else { /* it does not stand alone */
+        rst_syntax_tree tree;
+        if (rst_syntax_parse(&tree, start, end) == SQLITE_OK) count = values_of(tree.root);
+        rst_syntax_free(&tree);
     }
-    for (;;) {
-        token = rst_token_next(&p, end);
-        if (rst_token_mark(&token, "(")) depth++;
-        if (rst_token_mark(&token, ")") && depth-- == 0) return tuple ? count : -1;
-        if (token.type == TOKEN_END) return tuple ? -1 : count;
-        for (size_t i = 0; i < sizeof ends / sizeof ends[0] && depth == 0 && !tuple; i++) {
-            if (rst_token_is(&token, ends[i])) return count;
-        }
-        if (depth == 0 && !tuple && rst_token_mark(&token, "*")) return -1; /* every column, perhaps */
-        if (depth == 0 && rst_token_mark(&token, ",")) count++;
-    }
+    return count;
 }
 
 /* Whether an INSERT is certain to be refused for its number of values. Of that SQLite shall say what the user wrote; of
