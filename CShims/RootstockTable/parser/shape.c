@@ -7,8 +7,8 @@
 ** them at most a minus: there a string is no name, and no number is a column's. In the shape each is one byte that
 ** stands in no SQL.
 **
-** Invariant: texts of one shape have the same tokens, but for those values. Where that is not certain there is no shape:
-** comments, what has no end, more than one statement.
+** Invariant: texts of one shape have the same tokens, but for those values. Where that is not certain there is no
+** shape: comments, what has no end, more than one statement.
 */
 #include "parser/shape.h"
 
@@ -63,7 +63,7 @@ static const char *behind_last(const char *text, const char *p) {
     return p;
 }
 
-/* Behind the quote that closes the one at p, or null: nothing does, or a byte that stands for values comes before it. */
+/* Behind the quote that closes the one at p. Null: nothing does, or a byte that stands for values comes before it. */
 static const char *behind_quote(const char *p, const char *end) {
     const char quote = *p == '[' ? ']' : *p;
     for (p++; p < end && classes[(unsigned char)*p] != CONTROL; p++) {

@@ -65,8 +65,7 @@ int main(int count, char **arguments) {
             char *digit = text + (place - sql);
             for (long scale = 100000, left = i + 100000; scale > 0; left %= scale, scale /= 10)
                 *digit++ = (char)('0' + left / scale);
-            if (i == 0 || mode[0] == 'f')
-                check(rootstock_rewrite(db, text, -1, &rewritten, NULL, &message), db, text);
+            if (i == 0 || mode[0] == 'f') check(rootstock_rewrite(db, text, -1, &rewritten, NULL, &message), db, text);
             if (mode[0] == 'm') {
                 check(sqlite3_prepare_v3(db, rewritten == NULL ? text : rewritten, -1, 0, &statement, NULL), db, text);
                 sqlite3_finalize(statement);
