@@ -268,18 +268,23 @@ static void look(adding *a, const rst_syntax *node) {
     for (const rst_syntax *child = node->first; child != NULL; child = child->next) look(a, child);
 }
 
-/* Whether some function of the connection has the name of one in the expression: the index's entries were made with
-** SQLite's own. Of an operand that is a call: it need not give the same twice. */
+/* Every function of the application, and whether no index can rely on it: it may give another result for the same
+** arguments, or it replaces one of SQLite's, with which entries were made. */
+static const char application_functions[] =
+    "SELECT name,flags&2048=0 OR name IN (SELECT name FROM pragma_function_list WHERE builtin)"
+    " FROM pragma_function_list WHERE NOT builtin";
+
+/* Whether the expression calls such a function. Of an operand that is a call: the application's need not give the same
+** twice. */
 static bool is_redefined(rst_connection *c, const rst_indexed *expressions, int count, bool called) {
     sqlite3_stmt *statement = NULL;
     bool found = true;
-    if (sqlite3_prepare_v2(c->db, "SELECT name FROM pragma_function_list WHERE NOT builtin", -1, &statement, NULL) ==
-        SQLITE_OK) {
+    if (sqlite3_prepare_v2(c->db, application_functions, -1, &statement, NULL) == SQLITE_OK) {
         found = false;
         while (!found && sqlite3_step(statement) == SQLITE_ROW) {
             const char *name = (const char *)sqlite3_column_text(statement, 0);
             found = called && rst_is_operand_call(name);
-            for (int i = 0; i < count && !found; i++) {
+            for (int i = 0; i < count && !found && sqlite3_column_int(statement, 1) != 0; i++) {
                 const char *p = expressions[i].start;
                 for (;;) {
                     rst_token token = rst_token_next(&p, expressions[i].end);

@@ -107,6 +107,8 @@ import Testing
         try store.write { try $0.execute("INSERT INTO t (name) VALUES ('bob')") }
         let sql = "SELECT name FROM t WHERE initial(name) = 'b' ORDER BY name"
         #expect(try store.read { try $0.query(sql, as: String.self) } == ["bea", "bob"])
+        let plan = try store.read { try $0.query("EXPLAIN QUERY PLAN \(sql)") }
+        #expect(plan.contains { "\($0["detail"] ?? nil)".contains("USING INDEX by_initial") }, "\(plan)")
         #expect(try store.read { try $0.integrityFaults() }.isEmpty)
     }
 
