@@ -51,7 +51,7 @@ public struct Migrator: Sendable {
     /// - Throws: A step's error: it has left nothing behind then, and those before it have run. ``ResultCode/foreignKeyConstraint`` if
     ///   a foreign key leads nowhere at a step's end. ``ResultCode/misuse`` if `last` is not
     ///   registered. ``ResultCode/misuse`` also if another version of the program has made this database: a step that has run is not
-    ///   registered, or comes after one that has not run.
+    ///   registered, or comes after one that has not run. ``ResultCode/misuse`` for a step that ends its transaction, too.
     public func migrate(_ store: Store, upTo last: String? = nil) throws {
         let wanted = try steps(upTo: last)
         if eraseOnSchemaChange, try schemaHasChanged(in: store) { try store.withConnection { try $0.erase() } }
@@ -136,6 +136,9 @@ public struct Migrator: Sendable {
             CREATE TABLE IF NOT EXISTS \(Self.table) (position INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, applied TEXT NOT NULL)
             """)
         try step.run(connection)
+        guard connection.isInTransaction else {
+            throw DatabaseError(.misuse, "migration \(step.name) has ended its transaction: the step is not recorded")
+        }
         try connection.execute(
             "INSERT INTO \(Self.table) (name, applied) VALUES (?, strftime('%Y-%m-%d %H:%M:%f', 'now'))", [step.name])
         return true

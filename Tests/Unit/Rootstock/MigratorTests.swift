@@ -127,6 +127,15 @@ import Testing
         #expect(try store.read { try $0.query("SELECT name FROM person", as: String.self) } == ["bea"])
     }
 
+    @Test(arguments: apiEngines) func aStepThatEndsItsTransactionIsNotRecorded(engine: Engine) throws {
+        let store = try store(engine)
+        var migrator = migrator(1)
+        migrator.register("ends") { try $0.executeScript("CREATE TABLE early (a); COMMIT") }
+        let error = try databaseError { try migrator.migrate(store) }
+        #expect(error?.code == .misuse && error?.message.contains("migration ends") == true)
+        #expect(try store.read { try migrator.applied(on: $0) } == Array(migrator.names.prefix(1)))
+    }
+
     @Test(arguments: apiEngines) func processesMigrateAtOnce(engine: Engine) throws {
         let processes = (0..<3).map { _ in program("rootstock-process", [engine.name, folder.path(), "migrate"]) }
         for process in processes { try process.run() }
