@@ -75,24 +75,25 @@ extension Connection {
     }
 
     private func write(to path: String) throws(DatabaseError) {
-        if engine.isNative { return try nativeBackup(to: path) }
+        guard let database else { throw closedError }
+        if isNative { return try nativeBackup(of: database, to: path) }
         var message: UnsafeMutablePointer<CChar>?
-        let code = rootstock_backup(handle, path, &message)
+        let code = rootstock_backup(database, path, &message)
         defer { sqlite3_free(message) }
         if code != SQLITE_OK {
             throw DatabaseError(ResultCode(rawValue: code), message.map { String(cString: $0) })
         }
     }
 
-    private func nativeBackup(to path: String) throws(DatabaseError) {
+    private func nativeBackup(of database: OpaquePointer, to path: String) throws(DatabaseError) {
         // Not by prepare(_:), and not under query_only, which refuse whatever writes to any file.
-        if isReadOnly { sqlite3_exec(handle, "PRAGMA query_only = OFF", nil, nil, nil) }
-        defer { if isReadOnly { sqlite3_exec(handle, "PRAGMA query_only = ON", nil, nil, nil) } }
+        if isReadOnly { sqlite3_exec(database, "PRAGMA query_only = OFF", nil, nil, nil) }
+        defer { if isReadOnly { sqlite3_exec(database, "PRAGMA query_only = ON", nil, nil, nil) } }
         var statement: OpaquePointer?
         defer { sqlite3_finalize(statement) }
-        guard sqlite3_prepare_v2(handle, "VACUUM INTO ?1", -1, &statement, nil) == SQLITE_OK,
+        guard sqlite3_prepare_v2(database, "VACUUM INTO ?1", -1, &statement, nil) == SQLITE_OK,
             sqlite3_bind_text(statement, 1, path, -1, unsafeBitCast(-1, to: sqlite3_destructor_type.self)) == SQLITE_OK,
             sqlite3_step(statement) == SQLITE_DONE
-        else { throw DatabaseError(sqlite3_extended_errcode(handle), database: handle) }
+        else { throw DatabaseError(sqlite3_extended_errcode(database), database: database) }
     }
 }

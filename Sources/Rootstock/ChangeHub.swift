@@ -123,7 +123,7 @@ private final class ChangeRecorder {
         totalBefore = connection.totalChanges
         schemaBefore = try? connection.queryValue("PRAGMA schema_version")
         let context = Unmanaged.passUnretained(self).toOpaque()
-        if connection.engine.isNative {
+        if connection.isNative {
             sqlite3_update_hook(
                 connection.handle, { context, _, _, table, _ in note(context, table) }, context)
         } else {
@@ -135,7 +135,7 @@ private final class ChangeRecorder {
     /// The tables, none of them if nothing changed; `nil` if it is not known: the schema changed, or rows did of which no observer hears.
     func finish() -> Set<String>? {
         guard let database = connection.database else { return nil }
-        if connection.engine.isNative {
+        if connection.isNative {
             sqlite3_update_hook(database, nil, nil)
         } else {
             _ = rootstock_observe_rows(database, nil, nil, 0)
@@ -177,7 +177,7 @@ extension Connection {
                     return SQLITE_OK
                 }, context)
         }
-        defer { sqlite3_set_authorizer(database, nil, nil) }
+        defer { if let database { sqlite3_set_authorizer(database, nil, nil) } }
         let result = try withExtendedLifetime(names) { try body() }
         return (result, names.areAll ? names.names : nil)
     }

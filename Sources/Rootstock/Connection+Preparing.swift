@@ -6,7 +6,7 @@ extension Connection {
     /// - Throws: What SQLite says of the text; ``ResultCode/misuse`` if it holds no statement or more than one.
     public func prepare(_ sql: String) throws(DatabaseError) -> Statement {
         try checkCancellation()
-        if let cached = try takeCached(sql) { return Statement(connection: self, compiled: cached) }
+        if let cached = try takeCached(sql) { return Statement(connection: self, using: cached) }
         return try withBytes(of: sql) { (text) throws(DatabaseError) -> Statement in
             let compiled = try compile(text)
             guard let handle = compiled.handle else {
@@ -15,12 +15,12 @@ extension Connection {
             // The front door is asked anew what to make of anything but queries and changes. A COMMIT depends on what was done in
             // the transaction, a pragma on more than the schema.
             let statement = compiled.statement(
-                handle, sql: sql, isReusable: engine.isNative || SQLTokens.isQueryOrChange(text))
+                handle, sql: sql, isReusable: isNative || SQLTokens.isQueryOrChange(text))
             // What stands behind the statement would be dropped without a word.
             guard SQLTokens.isBlank(UnsafeBufferPointer(rebasing: text[compiled.consumed...])) else {
                 throw DatabaseError(.misuse, "the text holds more than one statement", sql: sql)
             }
-            return Statement(connection: self, compiled: statement)
+            return Statement(connection: self, using: .passRetained(statement))
         }
     }
 
@@ -46,9 +46,8 @@ extension Connection {
                 let compiled = try compile(rest)
                 if let handle = compiled.handle {
                     let sql = SQLTokens.string(rest.prefix(compiled.consumed))
-                    try body(
-                        Statement(
-                            connection: self, compiled: compiled.statement(handle, sql: sql, isReusable: false)))
+                    let statement = compiled.statement(handle, sql: sql, isReusable: false)
+                    try body(Statement(connection: self, using: .passRetained(statement)))
                 } else if compiled.consumed == 0 {
                     break  // a NUL ends the text for SQLite
                 }
@@ -58,9 +57,9 @@ extension Connection {
     }
 
     /// Takes back what a `Statement` has used. A closed connection keeps nothing.
-    func giveBack(_ statement: CompiledStatement) {
-        guard database != nil else { return }
-        if statement.changesSchema { cache.removeAll() }
+    func giveBack(_ statement: Unmanaged<CompiledStatement>) {
+        guard database != nil else { return statement.release() }
+        if statement._withUnsafeGuaranteedRef({ $0.changesSchema }) { cache.removeAll() }
         cache.giveBack(statement)
     }
 
@@ -79,7 +78,7 @@ extension Connection {
     func failure(_ code: Int32, sql: String?) -> DatabaseError {
         if isSpent { return DatabaseError(.misuse, closedError.message, sql: sql) }
         var error = DatabaseError(code, database: database, sql: sql)
-        if !engine.isNative, let database {
+        if !isNative, let database {
             let finer = FrontDoor.lastError(database)
             if finer != 0 { error = DatabaseError(ResultCode(rawValue: finer), error.message, sql: sql) }
         }
@@ -108,23 +107,27 @@ extension Connection {
         }
     }
 
-    private func takeCached(_ sql: String) throws(DatabaseError) -> CompiledStatement? {
-        guard let database, let compiled = cache.take(sql) else { return nil }
+    func takeCached(_ sql: String) throws(DatabaseError) -> Unmanaged<CompiledStatement>? {
+        guard let database, let reference = cache.take(sql) else { return nil }
+        let (handle, isPlainQuery, writesUnseen, schemaState) = reference._withUnsafeGuaranteedRef {
+            ($0.handle, $0.isPlainQuery, $0.writesUnseen, $0.schemaState)
+        }
         do {
             // Outside a transaction a query's first cursor compares the schema in its own snapshot, for nothing.
-            if !engine.isNative, !compiled.isPlainQuery || sqlite3_get_autocommit(database) == 0 {
+            if !isNative, !isPlainQuery || sqlite3_get_autocommit(database) == 0 {
                 let state = try FrontDoor.schemaState(database)
-                if state != compiled.schemaState, !compiled.isPlainQuery {
-                    cache.remove(compiled)
+                if state != schemaState, !isPlainQuery {
+                    cache.remove(reference)
+                    reference.release()
                     return nil
                 }
             }
-            try refuseWrite(compiled.handle, unseen: compiled.writesUnseen, sql: sql)
+            try refuseWrite(handle, unseen: writesUnseen, sql: sql)
         } catch {
-            cache.giveBack(compiled)
+            cache.giveBack(reference)
             throw error
         }
-        return compiled
+        return reference
     }
 
     /// Prepares the first statement of `text`, by way of the front door where the engine has one.
@@ -134,7 +137,7 @@ extension Connection {
         // Asked before the front door is: what it says then holds for this state or a later one, never for an older one. What is
         // wrong it says itself, in words; 0 is no state's number.
         var state: UInt64 = 0
-        if !engine.isNative {
+        if !isNative {
             state = (try? FrontDoor.schemaState(database)) ?? 0
             do {
                 rewrite = try FrontDoor.rewrite(database, text)
@@ -176,7 +179,7 @@ extension Connection {
             hidesColumns: rewrite?.replacement != nil
                 && (!SQLTokens.returnsRows(source) || handle.map(FrontDoor.hasColumns) == false),
             writesUnseen: writesUnseen,
-            changesSchema: !engine.isNative && SQLTokens.changesSchema(source),
+            changesSchema: !isNative && SQLTokens.changesSchema(source),
             isPlainQuery: rewrite?.replacement == nil && SQLTokens.isQuery(source), schemaState: state)
     }
 

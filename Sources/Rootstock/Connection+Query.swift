@@ -1,3 +1,5 @@
+import CSQLite
+
 extension Connection {
     /// Runs one statement to its end. Rows it may return are passed over.
     ///
@@ -6,7 +8,18 @@ extension Connection {
     /// print(connection.changes)
     /// ```
     public func execute(_ sql: String, _ arguments: Arguments = []) throws(DatabaseError) {
-        try prepare(sql, arguments).run()
+        try checkCancellation()
+        guard arguments.names == nil, slowStatements == nil, let kept = try takeCached(sql) else {
+            return try prepare(sql, arguments).run()
+        }
+        // As a `Statement` does it, without the object.
+        defer { giveBack(kept) }
+        let handle = kept._withUnsafeGuaranteedRef { $0.handle }
+        try arguments.check(count: sqlite3_bind_parameter_count(handle), sql: sql)
+        let code = kept._withUnsafeGuaranteedRef { $0.run(arguments.values) }
+        let error = code == SQLITE_DONE ? nil : failure(code, sql: sql)
+        sqlite3_reset(handle)
+        if let error { throw error }
     }
 
     /// Runs the statements of `script`, separated by semicolons, to their ends.
@@ -22,8 +35,8 @@ extension Connection {
         var rows: [Row] = []
         guard try statement.step() else { return rows }
         // After the first step: a schema that changed since the statement was prepared has been taken in by then.
-        let names = statement.columnNames
-        repeat { rows.append(statement.row(under: names)) } while try statement.step()
+        let columns = statement.columns
+        repeat { rows.append(statement.row(under: columns)) } while try statement.step()
         return rows
     }
 

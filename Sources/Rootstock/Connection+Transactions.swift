@@ -22,7 +22,7 @@ extension Connection {
     func withTransaction<T>(
         _ kind: TransactionKind, after waited: Duration, _ body: () throws -> T
     ) throws -> T {
-        try waitingLess(by: waited) { try begin(kind) }
+        try begin(kind, after: waited)
         return try finishing(commit: ["COMMIT"], rollback: ["ROLLBACK"], body)
     }
 
@@ -80,7 +80,7 @@ struct TransactionFrame {
 extension Connection {
     /// Runs `body` in a transaction that can write nothing.
     func withReadTransaction<T>(_ body: () throws -> T) throws -> T {
-        try begin(.deferred)
+        try run(beginning(.deferred))
         do {
             let result = try refusingWrites(body)
             try end()
@@ -91,22 +91,46 @@ extension Connection {
         }
     }
 
+    /// Begins a transaction, with what is left of the busy timeout after a wait of `waited` elsewhere.
+    ///
+    /// SQLite's own wait ends for nothing but its timeout, so that a call which may be cancelled waits in parts. A busy handler of the
+    /// application's own has no timeout, and is left as it is.
+    private func begin(_ kind: TransactionKind, after waited: Duration) throws(DatabaseError) {
+        let statement = try beginning(kind)
+        let mayBeCancelled = call != nil && kind != .deferred
+        guard mayBeCancelled || waited > .milliseconds(1),
+            case .integer(let asked)? = try queryValue("PRAGMA busy_timeout"), asked > 0
+        else { return try run(statement) }
+        let deadline = ContinuousClock.now + .milliseconds(asked) - waited
+        defer { sqlite3_busy_timeout(database, Int32(clamping: asked)) }
+        while true {
+            let left = max(1, Int64((deadline - .now) / .milliseconds(1)))
+            let part = mayBeCancelled ? min(left, 200) : left
+            sqlite3_busy_timeout(database, Int32(clamping: part))
+            guard part < left else { return try run(statement) }
+            let code = sqlite3_step(statement.handle)
+            guard code & 0xff == SQLITE_BUSY else { return try end(statement, code) }
+            sqlite3_reset(statement.handle)
+            try checkCancellation()
+        }
+    }
+
     /// BEGIN means the same on every engine, whatever the schema, and the front door leaves it as it is.
-    private func begin(_ kind: TransactionKind) throws(DatabaseError) {
+    private func beginning(_ kind: TransactionKind) throws(DatabaseError) -> CompiledStatement {
         let kept =
             switch kind {
             case .deferred: frame.deferred
             case .immediate: frame.immediate
             case .exclusive: frame.exclusive
             }
-        if let kept { return try run(kept) }
+        if let kept { return kept }
         let made = try keep("BEGIN \(kind.rawValue.uppercased())")
         switch kind {
         case .deferred: frame.deferred = made
         case .immediate: frame.immediate = made
         case .exclusive: frame.exclusive = made
         }
-        try run(made)
+        return made
     }
 
     /// COMMIT of a transaction that has written nothing: the front door's own has no deferred foreign key to look at.
@@ -126,7 +150,10 @@ extension Connection {
     }
 
     private func run(_ statement: CompiledStatement) throws(DatabaseError) {
-        let code = sqlite3_step(statement.handle)
+        try end(statement, sqlite3_step(statement.handle))
+    }
+
+    private func end(_ statement: CompiledStatement, _ code: Int32) throws(DatabaseError) {
         let error = code == SQLITE_DONE ? nil : failure(code, sql: statement.sql)
         sqlite3_reset(statement.handle)
         if let error { throw error }

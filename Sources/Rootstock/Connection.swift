@@ -28,24 +28,29 @@ public final class Connection {
     public let isReadOnly: Bool
 
     /// Whether every statement that would write is refused with ``ResultCode/readOnly``.
-    private(set) var refusesWrites: Bool
+    @exclusivity(unchecked) private(set) var refusesWrites: Bool
 
-    private(set) var database: OpaquePointer?
-    /// Belongs to one thread at a time, so that nothing is gained by watching for overlapping uses.
-    @exclusivity(unchecked) var cache: StatementCache
+    /// Belongs to one thread at a time, as all of this does, so that nothing is gained by watching for overlapping uses.
+    @exclusivity(unchecked) private(set) var database: OpaquePointer?
+
+    /// Whether SQLite runs the statements as they were written, without the front door.
+    let isNative: Bool
+
+    /// Shared with the connection that took this one over: only the one with the database uses it.
+    let cache: StatementCache
 
     /// The last of the `Statement` objects that exist, which form a list: what ``Store`` resets when a connection comes back with some
     /// of them forgotten.
-    var lastStatement: Unmanaged<Statement>?
+    @exclusivity(unchecked) var lastStatement: Unmanaged<Statement>?
 
     /// The statements that begin and end a store's transactions, kept.
     var frame = TransactionFrame()
 
     /// The asynchronous call that has the connection now.
-    var call: PoolCall?
+    @exclusivity(unchecked) var call: PoolCall?
 
     /// What SQLite measures statements for.
-    var slowStatements: SlowStatementBox?
+    @exclusivity(unchecked) var slowStatements: SlowStatementBox?
 
     /// Who is told what the connection does.
     let log: LogHook?
@@ -70,6 +75,7 @@ public final class Connection {
     init(path: String, engine: Engine, options: StoreOptions, queryOnly: Bool) throws(DatabaseError) {
         try options.validate(for: engine)
         self.engine = engine
+        isNative = engine.isNative
         hasManyWriters = engine.capabilities.contains(.manyWriters)
         self.path = path
         isReadOnly = options.readOnly || queryOnly
@@ -80,10 +86,10 @@ public final class Connection {
         options.readOnly = isReadOnly
         do {
             database =
-                try engine.isNative
+                try isNative
                 ? Connection.openNative(path, options: options, queryOnly: queryOnly)
                 : Connection.openStore(path, engine: engine, options: options)
-            if engine.isNative { try configureNative(options, queryOnly: queryOnly) }
+            if isNative { try configureNative(options, queryOnly: queryOnly) }
         } catch  where error.code == .notADatabase {
             throw Connection.otherEngine(error, at: path, than: engine)
         }
@@ -96,6 +102,7 @@ public final class Connection {
     /// Opens the SQLite database of `uri` for reading, which says how (`immutable`), and is called by `path`.
     package init(readingURI uri: String, path: String) throws(DatabaseError) {
         engine = .sqlite
+        isNative = true
         hasManyWriters = false
         self.path = path
         isReadOnly = true
@@ -110,6 +117,7 @@ public final class Connection {
     /// their next use, whatever thread it is on.
     init(takingOver other: Connection) {
         engine = other.engine
+        isNative = other.isNative
         hasManyWriters = other.hasManyWriters
         path = other.path
         isReadOnly = other.isReadOnly
@@ -122,7 +130,6 @@ public final class Connection {
         log = other.log
         while let statement = other.lastStatement?.takeUnretainedValue() { statement.retire(to: self) }
         other.database = nil
-        other.cache = StatementCache(capacity: 0)
         other.frame = TransactionFrame()
         other.isSpent = true
     }
@@ -133,10 +140,11 @@ public final class Connection {
     ///
     /// Statements that still exist stay usable to their end. Closing twice is no error.
     public func close() {
+        guard let database else { return }
         cache.removeAll()
         frame = TransactionFrame()
         sqlite3_close_v2(database)
-        database = nil
+        self.database = nil
     }
 
     /// SQLite's connection, for what has no method here.
@@ -181,17 +189,6 @@ extension Connection {
 }
 
 extension Connection {
-    /// Runs `body` with what is left of the busy timeout after a wait of `waited` elsewhere, so that both together stay within it.
-    ///
-    /// A busy handler of the application's own has no timeout, and is left as it is.
-    func waitingLess<T>(by waited: Duration, _ body: () throws -> T) throws -> T {
-        guard waited > .milliseconds(1), case .integer(let asked)? = try queryValue("PRAGMA busy_timeout"), asked > 0
-        else { return try body() }
-        sqlite3_busy_timeout(database, max(1, Int32(clamping: asked - Int64(waited / .milliseconds(1)))))
-        defer { sqlite3_busy_timeout(database, Int32(clamping: asked)) }
-        return try body()
-    }
-
     /// Runs `body` while nothing can be written, on a connection that may be one for writing.
     func refusingWrites<T>(_ body: () throws -> T) rethrows -> T {
         let before = refusesWrites

@@ -198,7 +198,8 @@ extension ConnectionPool {
         if lent.connection.isInTransaction { try? lent.connection.execute("ROLLBACK") }
         // Kept, or a statement of it: what was kept is refused from now on.
         if !isKnownUniquelyReferenced(&lent.connection) { lent.connection = Connection(takingOver: lent.connection) }
-        if state.withState({ $0.closesOnReturn }) {
+        // A closure may have closed it itself: the next one gets another connection.
+        if lent.connection.database == nil || state.withState({ $0.closesOnReturn }) {
             lent.connection.close()
             forget(ThreadIdentity(), returning: nil)
         } else {

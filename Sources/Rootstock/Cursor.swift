@@ -63,8 +63,8 @@ public final class Cursor<Element> {
 extension Cursor where Element == Row {
     convenience init(rowsOf statement: Statement) {
         self.init(statement) { statement in
-            let names = statement.columnNames
-            return { statement.row(under: names) }
+            let columns = statement.columns
+            return { statement.row(under: columns) }
         }
     }
 }

@@ -64,6 +64,7 @@ enum FrontDoor {
     }
 
     /// Brings the declared schema up to the store's, and tells its state: what a text was turned into holds while that is the same.
+    @inline(__always)
     static func schemaState(_ database: OpaquePointer) throws(DatabaseError) -> UInt64 {
         var state: UInt64 = 0
         let code = rootstock_schema_state(database, &state)

@@ -5,7 +5,9 @@ extension Statement {
     public var columnCount: Int { compiled?.hidesColumns == false ? Int(sqlite3_column_count(pointer)) : 0 }
 
     /// The columns' names, as of the last step: they can change when the schema does.
-    public var columnNames: [String] { compiled?.columnNames ?? [] }
+    public var columnNames: [String] { columns.names }
+
+    var columns: ColumnNames { compiled?.columns ?? ColumnNames([]) }
 
     /// Whether the statement leaves the database as it is, as `sqlite3_stmt_readonly` has it of the text as it was written.
     public var isReadOnly: Bool { pointer.map(FrontDoor.isReadOnly) ?? true }
@@ -76,9 +78,9 @@ extension Statement {
     }
 
     /// Copies the row out.
-    public var row: Row { row(under: columnNames) }
+    public var row: Row { row(under: columns) }
 
-    func row(under names: [String]) -> Row {
-        Row(columnNames: names, values: names.indices.map { value(at: $0) })
+    func row(under columns: ColumnNames) -> Row {
+        Row(columns, columns.names.indices.map { value(at: $0) })
     }
 }

@@ -25,6 +25,7 @@ public final class Statement {
     /// SQLite's statement, for what has no method here. It is reset and may be reused when this object is released.
     public var handle: OpaquePointer {
         guard let pointer else { preconditionFailure(connection.closedError.message) }
+        compiled?.isInOtherHands = true
         return pointer
     }
 
@@ -33,30 +34,34 @@ public final class Statement {
     @exclusivity(unchecked) @usableFromInline private(set) var pointer: OpaquePointer?
 
     /// `nil` as `pointer` is.
-    private(set) var compiled: CompiledStatement?
+    var compiled: CompiledStatement? { used?.takeUnretainedValue() }
+
+    /// What the cache has lent, or given if it no longer has it: see ``CompiledStatement``.
+    @exclusivity(unchecked) private var used: Unmanaged<CompiledStatement>?
 
     /// The neighbours in the connection's list of statements.
-    private var previous: Unmanaged<Statement>?
-    private var next: Unmanaged<Statement>?
+    @exclusivity(unchecked) private var previous: Unmanaged<Statement>?
+    @exclusivity(unchecked) private var next: Unmanaged<Statement>?
 
     /// The statement of the same connection that was made before this one.
     fileprivate var before: Statement? { previous?.takeUnretainedValue() }
 
-    init(connection: Connection, compiled: CompiledStatement) {
+    @inline(__always)
+    init(connection: Connection, using compiled: Unmanaged<CompiledStatement>) {
         self.connection = connection
-        self.compiled = compiled
-        sql = compiled.sql
-        pointer = compiled.handle
+        used = compiled
+        (sql, pointer) = compiled._withUnsafeGuaranteedRef { ($0.sql, $0.handle) }
         previous = connection.lastStatement
         previous?._withUnsafeGuaranteedRef { $0.next = Unmanaged.passUnretained(self) }
         connection.lastStatement = Unmanaged.passUnretained(self)
     }
 
-    deinit { retire(to: connection) }
+    deinit { Unmanaged.passUnretained(connection)._withUnsafeGuaranteedRef { retire(to: $0) } }
 
     /// Gives the statement to `connection`, and has none any more. Doing so twice is no error.
+    @inline(__always)
     func retire(to connection: Connection) {
-        guard let compiled else { return }
+        guard let used else { return }
         // While it can be found: who is told of slow statements is told by the application's text.
         if self.connection.slowStatements != nil { sqlite3_reset(pointer) }
         previous?._withUnsafeGuaranteedRef { $0.next = next }
@@ -66,9 +71,9 @@ public final class Statement {
             self.connection.lastStatement = previous
         }
         (previous, next) = (nil, nil)
-        self.compiled = nil
+        self.used = nil
         pointer = nil
-        connection.giveBack(compiled)
+        connection.giveBack(used)
     }
 
     // MARK: Running
@@ -140,6 +145,7 @@ extension Statement {
     /// Binds one argument.
     ///
     /// - Throws: ``ResultCode/range`` if the statement has no such parameter.
+    @inlinable
     public func bind(_ value: some ValueConvertible, at index: Int) throws(DatabaseError) {
         try bind(value.databaseValue, at: index)
     }
@@ -148,13 +154,7 @@ extension Statement {
     ///
     /// - Throws: ``ResultCode/range`` if the statement has no such parameter.
     public func bind(_ value: Value, at index: Int) throws(DatabaseError) {
-        switch value {
-        case .null: try bindNull(at: index)
-        case .integer(let integer): try bind(integer, at: index)
-        case .real(let real): try bind(real, at: index)
-        case .text(let text): try bind(text, at: index)
-        case .blob(let bytes): try bind(bytes, at: index)
-        }
+        try check(Rootstock.bind(value, to: pointer, at: Int32(clamping: index)))
     }
 
     /// Binds NULL.
@@ -193,30 +193,21 @@ extension Statement {
     ///
     /// - Throws: ``ResultCode/range`` if the statement has no such parameter. ``ResultCode/tooBig`` if it is too long.
     public func bind(_ text: String, at index: Int) throws(DatabaseError) {
-        var text = text
-        let code = text.withUTF8 { bytes in
-            bytes.withMemoryRebound(to: CChar.self) { characters in
-                // An empty buffer may have no address, which SQLite would take for NULL.
-                sqlite3_bind_text64(
-                    pointer, Int32(index), characters.baseAddress ?? noBytes, UInt64(characters.count), copyBytes,
-                    UInt8(SQLITE_UTF8))
-            }
-        }
-        try check(code)
+        try check(Rootstock.bind(text, to: pointer, at: Int32(index)))
     }
 
     /// Binds a blob by copying it.
     ///
     /// - Throws: ``ResultCode/range`` if the statement has no such parameter. ``ResultCode/tooBig`` if it is too long.
     public func bind(_ bytes: [UInt8], at index: Int) throws(DatabaseError) {
-        try check(bytes.withUnsafeBytes { bindCopy($0, at: index) })
+        try check(Rootstock.bind(bytes, to: pointer, at: Int32(index)))
     }
 
     /// Binds a blob by copying `bytes`.
     ///
     /// - Throws: ``ResultCode/range`` if the statement has no such parameter. ``ResultCode/tooBig`` if it is too long.
     public func bind(_ bytes: UnsafeRawBufferPointer, at index: Int) throws(DatabaseError) {
-        try check(bindCopy(bytes, at: index))
+        try check(bindCopy(bytes, to: pointer, at: Int32(index)))
     }
 
     /// Makes every argument NULL again.
@@ -224,19 +215,47 @@ extension Statement {
         if let pointer { sqlite3_clear_bindings(pointer) }
     }
 
-    private func bindCopy(_ bytes: UnsafeRawBufferPointer, at index: Int) -> Int32 {
-        sqlite3_bind_blob64(
-            pointer, Int32(index), bytes.baseAddress ?? UnsafeRawPointer(noBytes), UInt64(bytes.count), copyBytes)
-    }
-
-    @usableFromInline
+    @inlinable
     func check(_ code: Int32) throws(DatabaseError) {
         if code != SQLITE_OK { throw connection.failure(code, sql: sql) }
     }
+}
+
+/// Binds a value by copying it, and gives SQLite's code.
+func bind(_ value: Value, to statement: OpaquePointer?, at index: Int32) -> Int32 {
+    switch value {
+    case .null: sqlite3_bind_null(statement, index)
+    case .integer(let integer): sqlite3_bind_int64(statement, index, integer)
+    case .real(let real): sqlite3_bind_double(statement, index, real)
+    case .text(let text): bind(text, to: statement, at: index)
+    case .blob(let bytes): bind(bytes, to: statement, at: index)
+    }
+}
+
+private func bind(_ text: String, to statement: OpaquePointer?, at index: Int32) -> Int32 {
+    withUTF8(of: text) { bytes in
+        bytes.withMemoryRebound(to: CChar.self) { characters in
+            // An empty buffer may have no address, which SQLite would take for NULL.
+            sqlite3_bind_text64(
+                statement, index, characters.baseAddress ?? noBytes, UInt64(characters.count), copyBytes,
+                UInt8(SQLITE_UTF8))
+        }
+    }
+}
+
+private func bind(_ bytes: [UInt8], to statement: OpaquePointer?, at index: Int32) -> Int32 {
+    bytes.withUnsafeBytes { bindCopy($0, to: statement, at: index) }
+}
+
+private func bindCopy(_ bytes: UnsafeRawBufferPointer, to statement: OpaquePointer?, at index: Int32) -> Int32 {
+    sqlite3_bind_blob64(
+        statement, index, bytes.baseAddress ?? UnsafeRawPointer(noBytes), UInt64(bytes.count), copyBytes)
 }
 
 /// SQLITE_TRANSIENT, which is a cast that Swift does not import: SQLite copies before the call returns.
 private let copyBytes = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
 /// An address for what has no bytes: nobody reads or writes there.
-private nonisolated(unsafe) let noBytes = UnsafePointer(UnsafeMutablePointer<CChar>.allocate(capacity: 1))
+private var noBytes: UnsafePointer<CChar> {
+    UnsafeRawPointer(("" as StaticString).utf8Start).assumingMemoryBound(to: CChar.self)
+}

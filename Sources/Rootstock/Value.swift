@@ -23,7 +23,9 @@ public enum Value: Hashable, Sendable {
     case blob([UInt8])
 
     /// Whether this is NULL.
-    public var isNull: Bool { self == .null }
+    @inlinable public var isNull: Bool {
+        if case .null = self { true } else { false }
+    }
 }
 
 extension Value: ExpressibleByNilLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,

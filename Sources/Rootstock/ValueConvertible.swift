@@ -12,14 +12,15 @@ public protocol ValueConvertible {
 }
 
 extension Value: ValueConvertible {
-    public var databaseValue: Value { self }
-    public init?(databaseValue: Value) { self = databaseValue }
+    @inlinable public var databaseValue: Value { self }
+    @inlinable public init?(databaseValue: Value) { self = databaseValue }
 }
 
 extension ValueConvertible where Self: FixedWidthInteger {
     /// An integer. A `UInt64` above `Int64.max`, for which SQL has no integer, traps: store it as text or as a blob.
-    public var databaseValue: Value { .integer(Int64(self)) }
+    @inlinable public var databaseValue: Value { .integer(Int64(self)) }
 
+    @inlinable
     public init?(databaseValue: Value) {
         guard case .integer(let integer) = databaseValue else { return nil }
         self.init(exactly: integer)
@@ -38,8 +39,9 @@ extension UInt32: ValueConvertible {}
 extension UInt64: ValueConvertible {}
 
 extension Bool: ValueConvertible {
-    public var databaseValue: Value { .integer(self ? 1 : 0) }
+    @inlinable public var databaseValue: Value { .integer(self ? 1 : 0) }
 
+    @inlinable
     public init?(databaseValue: Value) {
         guard case .integer(let integer) = databaseValue else { return nil }
         self = integer != 0
@@ -47,8 +49,9 @@ extension Bool: ValueConvertible {
 }
 
 extension Double: ValueConvertible {
-    public var databaseValue: Value { .real(self) }
+    @inlinable public var databaseValue: Value { .real(self) }
 
+    @inlinable
     public init?(databaseValue: Value) {
         switch databaseValue {
         case .real(let real): self = real
@@ -59,8 +62,9 @@ extension Double: ValueConvertible {
 }
 
 extension Float: ValueConvertible {
-    public var databaseValue: Value { .real(Double(self)) }
+    @inlinable public var databaseValue: Value { .real(Double(self)) }
 
+    @inlinable
     public init?(databaseValue: Value) {
         guard let double = Double(databaseValue: databaseValue) else { return nil }
         self.init(exactly: double)
@@ -68,8 +72,9 @@ extension Float: ValueConvertible {
 }
 
 extension String: ValueConvertible {
-    public var databaseValue: Value { .text(self) }
+    @inlinable public var databaseValue: Value { .text(self) }
 
+    @inlinable
     public init?(databaseValue: Value) {
         guard case .text(let text) = databaseValue else { return nil }
         self = text
@@ -77,8 +82,9 @@ extension String: ValueConvertible {
 }
 
 extension Array: ValueConvertible where Element == UInt8 {
-    public var databaseValue: Value { .blob(self) }
+    @inlinable public var databaseValue: Value { .blob(self) }
 
+    @inlinable
     public init?(databaseValue: Value) {
         guard case .blob(let bytes) = databaseValue else { return nil }
         self = bytes
@@ -86,8 +92,9 @@ extension Array: ValueConvertible where Element == UInt8 {
 }
 
 extension Optional: ValueConvertible where Wrapped: ValueConvertible {
-    public var databaseValue: Value { self?.databaseValue ?? .null }
+    @inlinable public var databaseValue: Value { self?.databaseValue ?? .null }
 
+    @inlinable
     public init?(databaseValue: Value) {
         if databaseValue.isNull {
             self = Wrapped?.none

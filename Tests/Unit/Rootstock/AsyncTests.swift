@@ -133,6 +133,44 @@ import Testing
         try await store.write { try $0.execute("INSERT INTO t VALUES (1)") }
     }
 
+    /// SQLite's wait for a lock ends for nothing but its timeout.
+    @Test(arguments: apiEngines) func aCancelledTaskWaitsForNoLockOfAnotherStore(engine: Engine) async throws {
+        let (holder, store) = (try store(engine), try store(engine))
+        let hasty = try self.store(engine, busy: .milliseconds(500))
+        let (inside, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let write = Task {
+            try await holder.write { _ in
+                inside.signal()
+                goOn.wait()
+            }
+        }
+        await Task.detached { Self.wait(inside) }.value
+        let waiting = Task { try await store.write { try $0.execute("INSERT INTO t VALUES (1)") } }
+        try await Task.sleep(for: .milliseconds(50))
+        let start = ContinuousClock.now
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        #expect(ContinuousClock.now - start < .seconds(10))
+        // One that is not cancelled waits as long as asked.
+        let asked = ContinuousClock.now
+        let error = await #expect(throws: DatabaseError.self) { try await hasty.write { _ in } }
+        #expect(error?.code == .busy)
+        #expect(ContinuousClock.now - asked >= .milliseconds(450))
+        goOn.signal()
+        try await write.value
+        try await hasty.write { try $0.execute("INSERT INTO t VALUES (2)") }
+        #expect(try await store.read { try $0.queryValue("SELECT a FROM t") } == 2)
+        #expect(try await hasty.withConnection { try $0.queryValue("PRAGMA busy_timeout") } == 500)
+    }
+
+    @Test(arguments: apiEngines) func aClosureMayCloseItsConnection(engine: Engine) async throws {
+        let store = try store(engine, readers: 1)
+        try await store.withConnection { $0.close() }
+        try await store.write { try $0.execute("INSERT INTO t VALUES (3)") }
+        _ = try? await store.read { $0.close() }
+        #expect(try await store.read { try $0.queryValue("SELECT a FROM t") } == 3)
+    }
+
     @Test(arguments: apiEngines) func aClosedStoreRefusesTasks(engine: Engine) async throws {
         let store = try store(engine)
         store.close()
@@ -161,6 +199,8 @@ import Testing
         #expect(try databaseError { try statement.bind(1, at: 1) }?.code == .misuse)
         statement.clearBindings()
         statement.reset()
+        #expect(try databaseError { try connection.backup(to: folder.path("copy")) }?.code == .misuse)
+        #expect(try databaseError { try connection.withTransaction {} }?.code == .misuse)
         let cursor = try store.read { try $0.cursor("SELECT a FROM t", as: Int.self) }
         #expect(try databaseError { _ = try cursor.next() }?.code == .misuse)
         // What was kept holds no snapshot, and no connection: there are as many as before.

@@ -115,7 +115,8 @@ import Testing
     @Test(arguments: apiEngines) func whatDoesNotFitIsAnErrorThatNamesTheColumn(engine: Engine) throws {
         let connection = try library(engine)
         func message(_ sql: String) throws -> String? {
-            try databaseError { _ = try connection.query(sql, as: Author.self) }?.message
+            let error = try databaseError { _ = try connection.query(sql, as: Author.self) }
+            return error?.message
         }
         #expect(try message("SELECT 1 AS name, 2 AS born") == "column name holds integer, not String")
         #expect(try message("SELECT NULL AS name, 2 AS born") == "column name holds null, not String")

@@ -12,7 +12,8 @@ import Testing
     private static let sources = [
         "Tests/Unit/Rootstock/Snippets.swift", "Tests/Unit/Rootstock/ArticleSnippets.swift",
         "Tests/Unit/Rootstock/CommentSnippets.swift", "Tests/Clients/DropInProgram/main.swift",
-        "Tests/Clients/GRDBProgram/Package.swift", "Tests/Clients/GRDBProgram/Sources/Library/main.swift",
+        "Tests/Clients/Library/Package.swift", "Tests/Clients/GRDBProgram/Package.swift",
+        "Tests/Clients/GRDBProgram/Sources/Library/main.swift",
         "Tests/Clients/GRDBProgram/Sources/Library/Records.swift",
     ]
 

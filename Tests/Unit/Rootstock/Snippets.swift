@@ -43,6 +43,14 @@ private func gettingStarted(_ store: Store) async throws {
             print(titles)
         }
     }
+    do {
+        let migrator = Migrator()
+        let store = try Store(path: "test of books", engine: .memory)
+        try await migrator.migrate(store)
+        try await store.write { try $0.insert(into: "book", values: Book(id: nil, title: "Sea", published: nil)) }
+        let count = try await store.read { try $0.queryOne("SELECT count(*) FROM book", as: Int.self) }
+        _ = count
+    }
 }
 
 private func choosingAnEngine(_ store: Store) async throws {

@@ -3,6 +3,7 @@
 // On a store the front door judges a text by the schema; what it made of one is kept with the statement, and must not outlive
 // that schema. On `sqlite` the same holds by itself.
 
+import CSQLite
 import Rootstock
 import Testing
 
@@ -36,6 +37,30 @@ import Testing
             #expect(try connection.queryValue(one) == 4)
             #expect(try connection.queryValue(two) == 5)
         }
+    }
+
+    /// What SQLite's own functions have stepped, and left so, is as good as new for its next user.
+    @Test(arguments: engines) func aStatementThatWasLeftUnfinishedIsResetForItsNextUser(_ engine: Engine) throws {
+        let connection = try connection(engine, "CREATE TABLE t(a); INSERT INTO t VALUES (1), (2)")
+        let sql = "SELECT a FROM t WHERE a > ?"
+        for steps in 0...3 {
+            let statement = try connection.prepare(sql)
+            try statement.bind(0, at: 1)
+            let handle = statement.handle
+            for _ in 0..<steps { sqlite3_step(handle) }
+        }
+        for steps in 0...2 {
+            let statement = try connection.prepare(sql)
+            #expect(try !statement.step(), "an argument was left")
+            try statement.bind(0, at: 1)
+            for _ in 0..<steps { #expect(try statement.step()) }
+        }
+        #expect(try connection.query(sql, [1]).map(\.values) == [[2]])
+        #expect(throws: DatabaseError.self) { try connection.execute("INSERT INTO t VALUES (?)", [1, 2]) }
+        for _ in 0..<2 { try connection.execute("INSERT INTO t VALUES (?)", [3]) }
+        #expect(throws: DatabaseError.self) { try connection.execute("INSERT INTO t VALUES (?)") }
+        #expect(throws: DatabaseError.self) { try connection.execute("INSERT INTO t VALUES (?)", ["a": 4]) }
+        #expect(try connection.query("SELECT a FROM t").map { $0[0] } == [1, 2, 3, 3])
     }
 
     /// Texts that share their lists in the cache, with some of them forgotten now and then.

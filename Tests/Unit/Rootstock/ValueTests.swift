@@ -36,6 +36,21 @@ import Testing
         #expect((-Double.infinity).sqlText(digits: 15) == "-1e999")
     }
 
+    /// A name is found as SQLite compares names, however many there are; one in the same letters comes first.
+    @Test func namesAreFoundInWideRows() {
+        let names = (0..<300).map { $0 % 3 == 0 ? "column\($0)" : $0 % 3 == 1 ? "Spalte \($0) é" : "" }
+        let row = Row(columnNames: names + ["a", "A", "a"], values: (0..<303).map { Value($0) })
+        for (position, name) in names.enumerated() where !name.isEmpty {
+            #expect(row[name] == Value(position))
+            #expect(row[name.uppercased().replacing("É", with: "é")] == Value(position))
+        }
+        #expect(row[""] == 2 && row["a"] == 300 && row["A"] == 301)
+        #expect(row["column1"] == nil && row["Spalte 1 É"] == nil)
+        #expect(Row(columnNames: [], values: [])["a"] == nil)
+        #expect(row == Row(columnNames: names + ["a", "A", "a"], values: row.values))
+        #expect(row != Row(columnNames: names + ["a", "A", "b"], values: row.values))
+    }
+
     @Test func rowsAreReadByNameAndPosition() throws {
         let row = Row(columnNames: ["id", "Title", "id"], values: [1, "one", 2])
         #expect(row["ID"] == 1)
