@@ -268,7 +268,7 @@ static void look(adding *a, const rst_syntax *node) {
     for (const rst_syntax *child = node->first; child != NULL; child = child->next) look(a, child);
 }
 
-/* Every function of the application, and whether no index can rely on it: it may give another result for the same
+/* Every function of the application, and whether no index can rely on it. It may give another result for the same
 ** arguments, or it replaces one of SQLite's, with which entries were made. */
 static const char application_functions[] =
     "SELECT name,flags&2048=0 OR name IN (SELECT name FROM pragma_function_list WHERE builtin)"
