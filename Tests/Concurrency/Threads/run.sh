@@ -20,8 +20,9 @@ if [ -n "$sanitize" ]; then
         "$top/CShims/Extension/extension.c" -o "$extension" -llmdb -lpthread
     # LMDB is not built under the sanitizer: it does not see what orders a reader's page after the writer that made it. Each
     # connection that loads an extension stores the same pointer to SQLite's calls.
+    # The writer is told by its stack, which the longest history keeps: a stack that is lost is suppressed by nothing.
     printf 'race:liblmdb.so\nrace:sqlite3_rootstock_init\n' >"$out/suppressions"
-    export TSAN_OPTIONS="suppressions=$out/suppressions ${TSAN_OPTIONS:-}"
+    export TSAN_OPTIONS="suppressions=$out/suppressions history_size=7 ${TSAN_OPTIONS:-}"
 fi
 # shellcheck disable=SC2086
 ${CC:-cc} $sanitize -std=c11 -O1 -g -Wall -Wextra -Werror "$here/threads.c" -o "$out/threads" -lsqlite3 -lpthread
