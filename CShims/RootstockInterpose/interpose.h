@@ -73,6 +73,7 @@ struct rsti_database {
     bool counts_changes;         /* PRAGMA count_changes */
     int persists_wal, powersafe; /* sqlite3_file_control, as they were set */
     bool counting;               /* the file's pages, for a PRAGMA of the program's */
+    bool asks_synchronous;       /* PRAGMA synchronous or journal_mode has come */
     int backups;                 /* that read or write it */
     rsti_statement *statements;  /* all that the program holds, newest first */
     rsti_statement *spare;       /* one that was finalized, with room for a text of so many bytes; or null */
@@ -309,6 +310,9 @@ int rsti_execute_own(rsti_database *d, const char *sql, int (*row)(void *, int, 
 /* ---- pragma.c ---- */
 /* What answers the PRAGMA that begins at text, from sqlite3_malloc, and its end; null: it is none of ours. */
 char *rsti_pragma(rsti_database *d, const char *text, const char *end, const char **tail);
+
+/* After that: which class the commits are of. */
+void rsti_synchronous(rsti_database *d);
 
 /* Whether the program has asked for WAL mode. */
 bool rsti_is_wal(const rsti_database *d);

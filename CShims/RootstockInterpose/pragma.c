@@ -11,6 +11,9 @@
 ** | mmap_size    | what was set on the connection; a store is mapped anyway                                         |
 ** | count_changes | what was set on the connection: SQLite's own would count rows of what the store makes of a change |
 **
+** PRAGMA synchronous is SQLite's own, which keeps it. Where a native database would not flush each commit (OFF, and
+** NORMAL in WAL mode), the store's commits may be of class normal.
+**
 ** A store commits atomically in every journal mode. Readers and the writer never block each other, as in WAL mode.
 ** The rest is the front door's (front_pragma.c) or SQLite's.
 */
@@ -20,6 +23,7 @@
 #include <string.h>
 
 #include "interpose.h"
+#include "interface/hosting.h"
 #include "parser/tokens.h"
 
 typedef struct file_modes {
@@ -123,10 +127,27 @@ bool rsti_is_wal(const rsti_database *d) {
     return d->temporary == NULL && strcmp(modes_of(d->path, NULL, -1).journal, "wal") == 0;
 }
 
+void rsti_synchronous(rsti_database *d) {
+    sqlite3_stmt *statement = NULL;
+    int level = 2;
+    rsti_enter(d);
+    d->asks_synchronous = false;
+    d->own++;
+    if (sqlite3_prepare_v2(d->db, "PRAGMA main.synchronous", -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        level = sqlite3_column_int(statement, 0);
+    (void)sqlite3_finalize(statement);
+    d->own--;
+    (void)rootstock_host_synchronous(d->db, level == 0 || (level == 1 && rsti_is_wal(d)));
+    rsti_leave(d);
+}
+
 static char *answer(rsti_database *d, const rst_token *name, const rst_token *value, bool negative) {
     static const char *const journals[] = {"delete", "truncate", "persist", "memory", "wal", "off", NULL};
     static const char *const lockings[] = {"normal", "exclusive", NULL};
     const bool sets = value->type != TOKEN_END;
+    if (sets && (rst_token_same_name(name, "synchronous") || rst_token_same_name(name, "journal_mode")))
+        d->asks_synchronous = true;
     if (rst_token_same_name(name, "journal_mode") && d->temporary == NULL) {
         file_modes modes = modes_of(d->path, sets ? one_of(value, journals) : NULL, -1);
         return sqlite3_mprintf("SELECT '%s' AS journal_mode", modes.journal);

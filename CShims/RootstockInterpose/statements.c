@@ -55,6 +55,7 @@ static int begin(rsti_statement *s) {
         int code = renew(s);
         if (code != SQLITE_OK) return code;
     }
+    if (__builtin_expect(d->asks_synchronous, 0)) rsti_synchronous(d);
     d->serial++;
     if (s->kind == RSTI_CHANGE) d->counted_at = -1;
     s->running = true;

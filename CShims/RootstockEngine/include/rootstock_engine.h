@@ -105,10 +105,11 @@ typedef uint32_t rootstock_tree;
 #define ROOTSTOCK_CAPABILITY_DIRECTORY 0x20u
 /* While a process has it open, a second process cannot open the environment: ROOTSTOCK_BUSY, with a message. */
 #define ROOTSTOCK_CAPABILITY_ONE_PROCESS 0x40u
-#define ROOTSTOCK_CAPABILITY_CHECKS_PAGES 0x80u  /* begin knows ROOTSTOCK_BEGIN_CHECKED */
-#define ROOTSTOCK_CAPABILITY_BRIEF_SLICES 0x100u /* convention 4: slices last until the next move or get */
-#define ROOTSTOCK_CAPABILITY_MANY_WRITERS 0x200u /* convention 6; publish is not called */
-#define ROOTSTOCK_CAPABILITY_OPTIONS 0x400u      /* open knows rootstock_options.engine_options */
+#define ROOTSTOCK_CAPABILITY_CHECKS_PAGES 0x80u   /* begin knows ROOTSTOCK_BEGIN_CHECKED */
+#define ROOTSTOCK_CAPABILITY_BRIEF_SLICES 0x100u  /* convention 4: slices last until the next move or get */
+#define ROOTSTOCK_CAPABILITY_MANY_WRITERS 0x200u  /* convention 6; publish is not called */
+#define ROOTSTOCK_CAPABILITY_OPTIONS 0x400u       /* open knows rootstock_options.engine_options */
+#define ROOTSTOCK_CAPABILITY_NORMAL_WRITES 0x800u /* begin knows ROOTSTOCK_BEGIN_NORMAL */
 
 /* What a commit survives. off: the process; a power loss may take everything since the last sync. normal: a power loss
 ** takes at most the last commits, whole and from the last one back, never the file. full: every commit survives a power
@@ -183,6 +184,7 @@ typedef struct rootstock_options {
 /* With WRITE: the file is not trusted. The engine checks each page before its library changes it. From begin on, a page
 ** that is not in order is ROOTSTOCK_CORRUPT. Only for engines with ROOTSTOCK_CAPABILITY_CHECKS_PAGES. */
 #define ROOTSTOCK_BEGIN_CHECKED 0x02u
+#define ROOTSTOCK_BEGIN_NORMAL 0x04u /* with WRITE: its commit is of class normal, where the options say full */
 
 /* Asked by begin each time the writer of another process is in the way; attempts counts from 0. Non-zero: try again
 ** (the callback has slept as it saw fit). Zero: give up with ROOTSTOCK_BUSY. A null callback gives up at once. */
@@ -451,8 +453,7 @@ static inline uint64_t rootstock_shared_last_commit(const rootstock_shared *shar
     return first > second ? first : second;
 }
 #endif
-/* Guards attachment. Not recursive. */
-void rootstock_shared_lock(rootstock_shared *shared);
+void rootstock_shared_lock(rootstock_shared *shared); /* guards attachment; not recursive */
 void rootstock_shared_unlock(rootstock_shared *shared);
 /* ROOTSTOCK_OK, or ROOTSTOCK_MISUSE in a process other than the one that opened the environment. */
 int rootstock_shared_check_process(const rootstock_shared *shared);
@@ -474,8 +475,7 @@ int rootstock_writer_lock_in_line(rootstock_shared *shared, uint64_t nanoseconds
 ** gives the work's result; describe tells a failure as if it were the caller's. */
 int rootstock_writer_thread(rootstock_shared *shared);
 int rootstock_writer_run(rootstock_shared *shared, int (*work)(void *context), void *context);
-/* How many threads stand in line. */
-int rootstock_writers_in_line(rootstock_shared *shared);
+int rootstock_writers_in_line(rootstock_shared *shared); /* how many threads stand in line */
 /* A connection's state between its commits; zero it at first. */
 typedef struct rootstock_turn {
     uint64_t last; /* number of its last commit among all that asked */

@@ -207,6 +207,13 @@ int rootstock_host_programs(sqlite3 *db, int (*rename)(sqlite3 *, const char *, 
     return SQLITE_OK;
 }
 
+int rootstock_host_synchronous(sqlite3 *db, int normal) {
+    rst_connection *c = rst_connection_of(db);
+    if (c == NULL) return SQLITE_ERROR;
+    store_of(c)->commits_normal = normal != 0;
+    return SQLITE_OK;
+}
+
 int rootstock_stand_in_module(sqlite3 *db, sqlite3 *other, const char *name) {
     rst_connection *c = rst_connection_of(db);
     return c == NULL ? SQLITE_ERROR : rst_hosted_stand_in_on(c, other, name);

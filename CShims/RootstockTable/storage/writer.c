@@ -86,7 +86,8 @@ static int look_again(void *context, int attempts) {
 static uint32_t begin_flags(const rst_store *store) {
     bool checked = (store->checks_pages || store->crc != NULL) &&
                    (store->engine->capabilities & ROOTSTOCK_CAPABILITY_CHECKS_PAGES) != 0;
-    return ROOTSTOCK_BEGIN_WRITE | (checked ? ROOTSTOCK_BEGIN_CHECKED : 0);
+    bool normal = store->commits_normal && (store->engine->capabilities & ROOTSTOCK_CAPABILITY_NORMAL_WRITES) != 0;
+    return ROOTSTOCK_BEGIN_WRITE | (checked ? ROOTSTOCK_BEGIN_CHECKED : 0) | (normal ? ROOTSTOCK_BEGIN_NORMAL : 0);
 }
 
 /* What the engine may want of one thread alone. */

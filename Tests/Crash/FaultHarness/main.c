@@ -4,7 +4,7 @@
 **   rootstock-fault-harness allocations|calls|kills|chances|disk FOLDER SECONDS SEED [OPTIONS]
 **   rootstock-fault-harness group|later|processes|seals FOLDER SECONDS SEED
 **   rootstock-fault-harness power FOLDER SECONDS SEED CLASS
-** CLASS is off, normal, full, normal-map, full-map, off-plain, normal-plain or full-plain.
+** CLASS is off, normal, mixed, full, normal-map, full-map, off-plain, normal-plain or full-plain.
 ** FOLDER is an empty directory. Prints figures; status 1 and a line `WRONG: ...` when a promise is broken. Each moment
 ** is tried in turn; when SECONDS are over, the rest are left out and the figures say so.
 */

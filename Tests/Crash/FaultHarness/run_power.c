@@ -14,6 +14,8 @@
 **   normal  the content is whole, one that the store had, and at most the last 32 commits are missing (run_later.c says
 **     more)
 **   normal-map  at most the last one
+**   mixed   the store is of class full, and four units of five commit as class normal does: as normal for those. What
+**     another unit changed is there, and all before it
 **   full-plain, normal-plain and off-plain: as full, normal-map and off, with LMDB's public calls and commits alone
 **   full-map, and that one: the same with the write map, where the pages stored since the last msync are what may be
 **     missing
@@ -25,6 +27,8 @@
 #define _GNU_SOURCE
 #include "harness.h"
 #include "images.h"
+
+#include "interface/hosting.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -80,8 +84,13 @@ static int ask_child(const char *path, const image *file, const expectation *exp
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
+/* Which units of class mixed commit so. */
+static bool is_normal(int unit) {
+    return unit % 5 != 0;
+}
+
 /* Runs the whole script on a new store, recording. Acknowledgement 0 is that of the setup, k that of unit k - 1. */
-static void record(const char *path, const char *options) {
+static void record(const char *path, const char *options, bool mixed) {
     sqlite3 *db;
     remove_store(path);
     record_start(path);
@@ -89,6 +98,7 @@ static void record(const char *path, const char *options) {
     if (session_run(db, script_setup, NULL) != SQLITE_OK) wrong("setup: %s", session_message());
     record_acknowledged(0);
     for (int i = 0; i < script_count; i++) {
+        if (mixed) (void)rootstock_host_synchronous(db, is_normal(i));
         int code = session_unit(db, i, NULL);
         if ((code != SQLITE_OK) != script[i].fails) wrong("unit %d: %d %s", i, code, session_message());
         record_acknowledged(i + 1);
@@ -99,13 +109,16 @@ static void record(const char *path, const char *options) {
 
 /* The lowest content that is allowed where unit `acknowledged` was the last acknowledged one. */
 static int lowest(const expectation *expected, const char *durability, bool sealed, int acknowledged) {
-    if (strcmp(durability, "normal") != 0 || acknowledged < 0) return acknowledged;
+    const bool mixed = strcmp(durability, "mixed") == 0;
+    if ((strcmp(durability, "normal") != 0 && !mixed) || acknowledged < 0) return acknowledged;
     /* Some commits may be missing; units that changed nothing made none. Each unit makes one commit at most. */
     int least = acknowledged;
     for (int missing = sealed ? MOST_LOST : 1; missing > 0; missing--) {
         int before = least;
         while (before > 0 && expected->content[before] == expected->content[least]) before--;
         if (before == least) return -1;
+        /* What a commit of class full changed is there, and all before it. */
+        if (mixed && !is_normal(before)) return least;
         least = before;
     }
     return least;
@@ -126,13 +139,13 @@ int run_power(const settings *how, const expectation *expected, const char *clas
     bool mapped = strstr(class, "-map") != NULL, plain = strstr(class, "-plain") != NULL;
     char durability[16];
     snprintf(durability, sizeof durability, "%.*s", (int)strcspn(class, "-"), class);
-    snprintf(options, sizeof options, "{\"durability\":\"%s\",\"writeMap\":%s%s}", durability,
-             mapped ? "true,\"mapSize\":2097152" : "false",
+    snprintf(options, sizeof options, "{\"durability\":\"%s\",\"writeMap\":%s%s}",
+             strcmp(durability, "mixed") == 0 ? "full" : durability, mapped ? "true,\"mapSize\":2097152" : "false",
              plain ? ",\"pageAccess\":\"none\",\"commit\":\"plain\"" : "");
     uint64_t seed = how->seed;
     double start = seconds_now();
     bool off = strcmp(durability, "off") == 0;
-    record(path, options);
+    record(path, options, strcmp(durability, "mixed") == 0);
     image trial = {0};
     disk disk = {0};
     long files[VARIANTS] = {0}, refused = 0, damaged = 0, unseen = 0, crashed = 0, prefixes = 0, behind = 0, unborn = 0;

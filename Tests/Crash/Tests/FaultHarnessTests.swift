@@ -85,7 +85,7 @@
         }
 
         @Test(arguments: [
-            "full", "normal", "off", "full-map", "normal-map", "full-plain", "normal-plain", "off-plain",
+            "full", "normal", "mixed", "off", "full-map", "normal-map", "full-plain", "normal-plain", "off-plain",
         ]) func thePowerFails(_ durability: String) throws {
             try harness("power", part: 0.1, [durability])
         }

@@ -122,6 +122,7 @@ struct rootstock_transaction {
     int broken;                       /* no room was left for a change: fit for abort only */
     int failed;                       /* a change did, for whatever reason: what follows is LMDB's to do or to refuse */
     uint64_t changes;                 /* puts, removes and clears so far */
+    int full;                         /* its commit is of class full */
     int dirty;                        /* a page was changed for certain: the commit will flush */
     int may_spill;                    /* nothing that it stands on would be undone by a power loss */
     int unnamed_changed;              /* records of the unnamed tree were put or removed (plain/foreign_trees.c) */

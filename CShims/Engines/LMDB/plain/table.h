@@ -14,7 +14,7 @@
 /* Not STABLE_WRITE_VALUES: a put may move what shares its page. */
 #define LMDB_CAPABILITIES                                                                                              \
     ROOTSTOCK_CAPABILITY_FILE | ROOTSTOCK_CAPABILITY_THREAD_BOUND_WRITER | ROOTSTOCK_CAPABILITY_RESERVE |              \
-        ROOTSTOCK_CAPABILITY_DURABLE
+        ROOTSTOCK_CAPABILITY_DURABLE | ROOTSTOCK_CAPABILITY_NORMAL_WRITES
 
 #define LMDB_PLAIN_ENVIRONMENT                                                                                         \
     .abi_version = ROOTSTOCK_ENGINE_ABI, .name = "lmdb", .version = LMDB_VERSION, .open = rootstock_lmdb_open,         \

@@ -170,6 +170,8 @@ int rootstock_lmdb_txn_begin(rootstock_environment *environment, uint32_t flags,
     if (transaction == NULL) return rootstock_lmdb_failure(environment, ENOMEM);
     transaction->environment = environment;
     transaction->write = write;
+    transaction->full =
+        environment->options.durability == ROOTSTOCK_DURABILITY_FULL && !(flags & ROOTSTOCK_BEGIN_NORMAL);
     if (write && (atomic_load_explicit(&environment->trees_were_full, memory_order_relaxed) ||
                   lmdb_must_give_up_map(environment)))
         rootstock_lmdb_open_otherwise(environment);

@@ -144,8 +144,11 @@ void rootstock_lmdb_end_later(rootstock_environment *environment) {
     pthread_cond_broadcast(&flushes->later.ends);
     pthread_mutex_unlock(&flushes->mutex);
     join(&flushes->later);
-    if (environment->options.durability != ROOTSTOCK_DURABILITY_NORMAL) return;
     pthread_mutex_lock(&flushes->mutex);
+    if (!flushes->left) {
+        pthread_mutex_unlock(&flushes->mutex);
+        return;
+    }
     if (flushes->chain.tip != LMDB_NONE_KNOWN) (void)rootstock_lmdb_flush_chain(environment);
     for (int attempt = 0, busy = 1; flushes->lost && busy && attempt < CLOSING_ATTEMPTS; attempt++) {
         const struct timespec pause = {0, CLOSING_PAUSE * 1000000};

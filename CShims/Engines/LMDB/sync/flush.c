@@ -5,8 +5,10 @@
 ** commit is sealed and takes one (sync/commit_record.c), or none where another writer waits. Then the writer's lock
 ** goes on, and COMMIT waits (settle) until a flush has ended that began after the commit was published. The last writer
 ** in line flushes for all; where that does not come soon, one waiting thread does. In class normal nobody waits
-** (sync/background_sync.c). A large commit that another writer waits for leaves out the second flush, with
-** MDB_NOMETASYNC. The meta page reaches the disk with the next flush of the file, whoever makes it.
+** (sync/background_sync.c). A transaction of a store of class full may ask for that class (ROOTSTOCK_BEGIN_NORMAL): it
+** ends as one of another process does whose store is of that class. A large commit that another writer waits for leaves
+** out the second flush, with MDB_NOMETASYNC. The meta page reaches the disk with the next flush of the file, whoever
+** makes it.
 **
 ** Why the file is whole at every moment, without the second flush. Transaction N+1 takes pages that were free before N,
 ** so it overwrites what only snapshots before N-1 see (mdb_page_alloc stops at mdb_find_oldest, which is at most N). It
@@ -160,7 +162,7 @@ static manner choose(rootstock_transaction *transaction, int may_wait) {
     rootstock_environment *environment = transaction->environment;
     lmdb_flushes *flushes = lmdb_flushes_of(environment);
     const lmdb_chain *chain = &flushes->chain;
-    int full = environment->options.durability == ROOTSTOCK_DURABILITY_FULL;
+    int full = transaction->full;
     manner how;
     for (;;) {
         how.deferred = (!full || may_wait) && !flushes->doubt;
@@ -169,6 +171,7 @@ static manner choose(rootstock_transaction *transaction, int may_wait) {
         wait_for_flush(flushes);
     }
     if (how.sealed && how.deferred) how.deferred = chain->pinned ? chain->length < LONGEST_CHAIN : pin(environment);
+    if (how.deferred && !full) flushes->left = 1;
     if (how.sealed && how.deferred && !full) how.deferred = rootstock_lmdb_flush_later(environment);
     return how;
 }
@@ -194,7 +197,7 @@ int rootstock_lmdb_commit_flushing(rootstock_transaction *transaction, uint64_t 
     rootstock_environment *environment = transaction->environment;
     lmdb_flushes *flushes = lmdb_flushes_of(environment);
     uint64_t commit = mdb_txn_id(transaction->txn);
-    int dirty = transaction->dirty, published = 0, full = environment->options.durability == ROOTSTOCK_DURABILITY_FULL;
+    int dirty = transaction->dirty, published = 0, full = transaction->full;
     int code = rootstock_lmdb_clear_the_way(environment, commit);
     if (code != 0) {
         mdb_txn_abort(transaction->txn);

@@ -59,6 +59,7 @@ typedef struct lmdb_flushes {
     uint64_t failures;          /* commits and flushes that failed */
     int doubt;                  /* what a flush says of meta pages written before cannot be believed */
     int lost;                   /* a flush of a chain failed: its pages are to be written anew */
+    int left;                   /* some commit was left for nobody to wait for: class normal */
     uint64_t flush_nanoseconds; /* that the last flush took, or the last commit that flushed */
     uint64_t last;              /* commit that this environment made; LMDB_NONE_KNOWN for none */
     uint64_t known;             /* the last that is known to be durable with all before it; LMDB_NONE_KNOWN for none */
