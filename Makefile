@@ -43,7 +43,7 @@ EXTENSION_FLAGS = -std=c11 -O2 -g -fPIC -ftls-model=initial-exec -fvisibility=hi
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: help deps build install uninstall deb library test-install test test-swift test-programs test-clients test-report test-long results results-table results-chart engines-table first-hour first-hour-transcript conformance fuzz corrupt layout threads locks list-append sealed-pages snapshots prepare-cost row-cost schema-cost api-cost shapes sweep page-cost scan-memory interpose-cost grdb-tests sqlite-tests suites compare extension interpose engines static layers prose lint format asan tsan ubsan \
+.PHONY: help deps build install uninstall deb library test-install test test-swift test-programs test-clients test-report test-long results results-table results-chart engines-table first-hour first-hour-transcript conformance fuzz corrupt layout threads locks list-append sealed-pages snapshots prepare-cost row-cost change-cost schema-cost api-cost shapes sweep page-cost scan-memory interpose-cost grdb-tests sqlite-tests suites compare extension interpose engines static layers prose lint format asan tsan ubsan \
 	sanitized docs clean
 
 help: ## this list
@@ -201,6 +201,9 @@ sweep: interpose ## random shapes of queries, SWEEP_SECONDS from SWEEP_SEED: tho
 
 row-cost: ## instructions a row of scans, ranges, joins, point reads and inserts, native and on a store (callgrind)
 	Tests/Cost/Row/run.sh
+
+change-cost: interpose ## instructions a row of statements that change many rows, native and on a store (callgrind)
+	Tests/Cost/Change/run.py $(INTERPOSE)
 
 schema-cost: ## instructions of changes of the schema, openings and looks at it beside 50, 400 and 2,000 tables (callgrind)
 	Tests/Cost/Schema/run.sh

@@ -156,7 +156,7 @@ enum { PLAN_NUMBER_BITS = 16, PLAN_NUMBERS = 0xFFFF, PLAN_EPOCHS = 0x7FFF };
 /* The same of a table whose columns are held equal with what has no affinity (one_row.c). */
 #define ROOTSTOCK_EXACT_HINT "rootstock exact"
 
-enum { PLAN_ROWID = 1, PLAN_KEY = 2, PLAN_INDEX = 3, PLAN_ROW = 4, PLAN_CLEAR = 5, PLAN_ENCODED = 6 };
+enum { PLAN_ROWID = 1, PLAN_KEY = 2, PLAN_INDEX = 3, PLAN_ROW = 4, PLAN_ENCODED = 5 };
 
 /* Statements of a table's row validator on a schema database. */
 typedef struct rst_validator {
@@ -225,7 +225,6 @@ struct rst_table {
     rst_plan **plans;
     int plan_count;
     double table_rows; /* from ANALYZE, or 0 */
-    uint64_t clearing; /* rows of a DELETE without WHERE that SQLite has still to count */
     int pinned; /* rows that an UPDATE is replacing others for, and their triggers are running (rst_check_pinned) */
     int open_cursors;
     struct rst_cursor *spare_cursors;

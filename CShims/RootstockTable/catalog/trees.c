@@ -29,7 +29,6 @@ void rst_tables_forget_positions(rst_connection *c) {
         if (store_of(c)->conflicted) learn_contended(c, schema->tables[i]);
         schema->tables[i]->last_rowid_known = false;
         schema->tables[i]->last_key_transaction = 0;
-        schema->tables[i]->clearing = 0;
     }
 }
 

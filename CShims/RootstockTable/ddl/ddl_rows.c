@@ -50,7 +50,7 @@ int rst_names_follow(rst_connection *c, const char *table_name, int column, cons
         if (result == SQLITE_OK) result = rst_row_slot_fetch(table, &key, &hand);
         if (result == SQLITE_ROW && new_name == NULL) {
             rootstock_slice own = {hand.key.size, hand.key.data};
-            result = rst_tree_remove(c, &table->tree, &own);
+            result = rst_tree_remove(c, &table->tree, &own, NULL);
         } else if (result == SQLITE_ROW) {
             rootstock_slice own = {hand.key.size, hand.key.data}, bytes;
             unsigned char *encoded;

@@ -114,7 +114,7 @@ static int delete_row(rst_bulk_change *bulk, const rst_bulk_row *row, char **mes
 }
 
 /* The row's bytes with its new values. SQLITE_NOTFOUND: it takes the steps of change.c. */
-static int patch_row(rst_bulk_change *bulk, const rst_bulk_row *row) {
+static int patch_row(rst_bulk_change *bulk, const rst_bulk_row *row, uint64_t entries) {
     rst_table *table = bulk->table;
     rootstock_value patches[24];
     uint32_t slots = 0;
@@ -126,7 +126,7 @@ static int patch_row(rst_bulk_change *bulk, const rst_bulk_row *row) {
         slots |= (uint32_t)1 << slot;
         extra += row->values[i].size + 9;
     }
-    return rst_update_fast_put(table, &row->key, patches, slots, extra);
+    return rst_update_fast_put(table, &row->key, patches, slots, extra, entries);
 }
 
 /* ---- all of them ---- */
@@ -165,6 +165,7 @@ int rst_bulk_apply(rst_bulk_change *bulk, char **message) {
     rst_store *store = store_of(c);
     size_t *places = NULL, at = 0;
     const int64_t immediate = store->immediate_violations;
+    uint64_t entries = 0;
     bool patches, removes;
     int code, marks;
     if (bulk->gathered == 0) return SQLITE_OK;
@@ -175,7 +176,7 @@ int rst_bulk_apply(rst_bulk_change *bulk, char **message) {
         places = sorted_places(bulk);
         if (places == NULL) return SQLITE_NOMEM;
     }
-    patches = !bulk->deletes && !bulk->null && rst_update_fast_fits(table, bulk->changed);
+    patches = !bulk->deletes && !bulk->null && rst_update_fast_fits(table, bulk->changed, &entries);
     removes = bulk->deletes && table->index_count == 0 && !rst_needs_mark(table);
     marks = goes_unlogged(bulk, patches) ? store->mark_count : 0;
     if (marks > 0) {
@@ -195,10 +196,10 @@ int rst_bulk_apply(rst_bulk_change *bulk, char **message) {
         }
         code = SQLITE_NOTFOUND;
         if (patches) {
-            code = patch_row(bulk, &row);
+            code = patch_row(bulk, &row, entries);
         } else if (removes) {
             if (table->last_rowid_known && row.rowid == table->last_rowid) table->last_rowid_known = false;
-            code = rst_tree_remove(c, &table->tree, &row.key);
+            code = rst_tree_remove(c, &table->tree, &row.key, NULL);
         }
         if (code == SQLITE_NOTFOUND)
             code = bulk->deletes ? delete_row(bulk, &row, message) : update_row(bulk, &row, message);

@@ -111,7 +111,7 @@ int rst_row_insert(rst_table *table, rst_row_slot *row, bool has_rowid, int conf
     if (code == SQLITE_OK && table->last_key_transaction != store_of(c)->writer_identifier)
         code = rst_row_learn_last_key(table);
     if (code == SQLITE_OK && plain_overwrite(table, conflict)) {
-        code = rst_row_put(table, row, SIZE_MAX, false);
+        code = rst_row_put(table, row, SIZE_MAX, 0);
         if (table->needs_mirror) rst_validator_clear(table);
         if (!table->without_rowid && table->last_rowid_known && row->rowid > table->last_rowid)
             table->last_rowid = row->rowid;
@@ -125,11 +125,10 @@ int rst_row_insert(rst_table *table, rst_row_slot *row, bool has_rowid, int conf
     if (code == SQLITE_OK) rst_foretell(table, NULL, row);
     if (code == SQLITE_OK) {
         int mode = rst_mode_of(conflict, table->rowid_on_conflict);
-        code = rst_row_put(table, row, SIZE_MAX, true);
+        code = rst_row_put(table, row, SIZE_MAX, ROOTSTOCK_PUT_NO_OVERWRITE);
         if (code == SQLITE_DONE) code = rst_refuse(table, -1, mode == SQLITE_REPLACE ? SQLITE_ABORT : mode, message);
     }
-    if (code == SQLITE_OK && table->index_count > 0)
-        code = rst_row_change_entries(table, row, true, UINT64_MAX, message);
+    if (code == SQLITE_OK && table->index_count > 0) code = rst_row_entries(table, NULL, row, UINT64_MAX, message);
     if (table->has_evaluated_index) rst_validator_clear(table);
     if (code == SQLITE_OK && !table->without_rowid && table->last_rowid_known && row->rowid > table->last_rowid) {
         table->last_rowid = row->rowid;
@@ -241,13 +240,12 @@ int rst_row_update(rst_table *table, rst_row_slot *old, rst_row_slot *row, int c
     same_key =
         code == SQLITE_OK && row->key.size == old->key.size && memcmp(row->key.data, old->key.data, row->key.size) == 0;
     if (code == SQLITE_OK && same_key && table->index_count == 0) {
-        code = rst_row_put(table, row, SIZE_MAX, false);
+        code = rst_row_put(table, row, SIZE_MAX, 0);
         if (table->needs_mirror) rst_validator_clear(table);
     } else if (code == SQLITE_OK && same_key && !table->has_evaluated_index) {
         /* Only the entries that the set columns are part of. */
-        code = rst_row_change_entries(table, old, false, changed, message);
-        if (code == SQLITE_OK) code = rst_row_put(table, row, SIZE_MAX, false);
-        if (code == SQLITE_OK) code = rst_row_change_entries(table, row, true, changed, message);
+        code = rst_row_put(table, row, SIZE_MAX, 0);
+        if (code == SQLITE_OK) code = rst_row_entries(table, old, row, changed, message);
         if (table->needs_mirror) rst_validator_clear(table);
     } else if (code == SQLITE_OK) {
         /* The old row may be gone already: REPLACE can only remove others, so it is not. */
@@ -256,8 +254,8 @@ int rst_row_update(rst_table *table, rst_row_slot *old, rst_row_slot *row, int c
         if (code == SQLITE_OK) {
             bool twin = false;
             code = rst_validator_begin_old(table, row, &twin, message);
-            if (code == SQLITE_OK) code = rst_row_put(table, row, SIZE_MAX, false);
-            if (code == SQLITE_OK) code = rst_row_change_entries(table, row, true, UINT64_MAX, message);
+            if (code == SQLITE_OK) code = rst_row_put(table, row, SIZE_MAX, RST_PUT_ABSENT);
+            if (code == SQLITE_OK) code = rst_row_entries(table, NULL, row, UINT64_MAX, message);
             if (twin) rst_validator_clear(table);
         }
         if (code == SQLITE_OK && !table->without_rowid && table->last_rowid_known && row->rowid > table->last_rowid) {

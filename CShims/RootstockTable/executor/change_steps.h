@@ -64,19 +64,13 @@ void rst_change_ended(rst_table *table, int code);
 ** error. */
 int rst_update_fast(rst_table *table, const rootstock_slice *key, sqlite3_value **values);
 /* Whether a change of these columns, all within the first 24, is such a one, if their new values pass affinity and NOT
-** NULL. */
-bool rst_update_fast_fits(rst_table *table, uint64_t changed);
-/* The row under the key with the values of these slots exchanged. They are as they are to be stored; the places of
-** other slots may be written to. extra: a bound of what they add to the row's bytes. Codes as rst_update_fast. */
+** NULL: then nothing can refuse it. *entries: all columns of the indexes that have some of them. */
+bool rst_update_fast_fits(rst_table *table, uint64_t changed, uint64_t *entries);
+/* The row under the key with the values of these slots exchanged, and its entries of those columns (0: no index has
+** any of them). The values are as they are to be stored; the places of other slots may be written to. extra: a bound
+** of what they add to the row's bytes. Codes as rst_update_fast. */
 int rst_update_fast_put(rst_table *table, const rootstock_slice *key, rootstock_value *patches, uint32_t slots,
-                        size_t extra);
-
-/* ---- update_fast_indexed.c ---- */
-/* The row under the key with the values of these slots exchanged, and its entries in the touched indexes (a set of
-** numbers). The values are as they are to be stored. extra: a bound of what is added to the row's bytes. Codes as
-** rst_update_fast. */
-int rst_update_fast_indexed(rst_table *table, const rootstock_slice *key, const rootstock_value *patches,
-                            uint32_t slots, size_t extra, uint32_t touched);
+                        size_t extra, uint64_t entries);
 
 /* ---- insert_fast.c ---- */
 /* xUpdate's arguments of an INSERT into a table on which only plain indexes hang: as rst_row_insert, and *rowid;
@@ -84,13 +78,16 @@ int rst_update_fast_indexed(rst_table *table, const rootstock_slice *key, const 
 int rst_insert_fast(rst_table *table, sqlite3_value **values, int conflict, sqlite3_int64 *rowid, char **message);
 
 /* ---- row_write.c ---- */
-/* Puts the row, appending where its key is the highest. sizes: what its texts and blobs come to, or SIZE_MAX.
-** SQLITE_DONE: refuse_existing, and it is there. */
-int rst_row_put(rst_table *table, const rst_row_slot *row, size_t sizes, bool refuse_existing);
+/* Puts the row, appending where its key is the highest. sizes: what its texts and blobs come to, or SIZE_MAX. flags: as
+** rst_put; SQLITE_DONE: ROOTSTOCK_PUT_NO_OVERWRITE, and it is there. */
+int rst_row_put(rst_table *table, const rst_row_slot *row, size_t sizes, uint32_t flags);
 /* The tree's last key as of now, so that ascending inserts can append. Asked once a transaction. */
 int rst_row_learn_last_key(rst_table *table);
-/* Adds (or removes) the row's entries: of every index, or of those that a change of these columns touches. */
-int rst_row_change_entries(rst_table *table, const rst_row_slot *hand, bool add, uint64_t changed, char **message);
+/* The old row's entries become the new one's, in every index or in those that a change of these columns touches. No old
+** row: they are added; no new one: removed. An entry that stays what it was is left alone. Of indexes that are
+** evaluated with one of the rows null only. */
+int rst_row_entries(rst_table *table, const rst_row_slot *old, const rst_row_slot *row, uint64_t changed,
+                    char **message);
 /* Puts an old row into the row validator. */
 int rst_validator_put_old(rst_table *table, const rst_row_slot *hand, char **message);
 /* The same if indexes need it there. */

@@ -248,12 +248,6 @@ static int column_slowly(rst_cursor *k, sqlite3_context *context, int column) {
         if (column < table->column_count) result(context, &k->image->values[column], false, false);
         return SQLITE_OK;
     }
-    if (k->plan->source == PLAN_CLEAR) {
-        /* A row that is gone already: xUpdate only counts, but SQLite collects the keys in a set first. */
-        if (column == table->column_count + HIDDEN_KEY)
-            sqlite3_result_int64(context, (sqlite3_int64)k->counted); /* ascending: appended to those that it has */
-        return SQLITE_OK;
-    }
     if (k->remaining > 0) {
         code = rst_cursor_stop_counting(k);
         if (code != SQLITE_OK) return code;
@@ -330,10 +324,6 @@ int rst_cursor_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
     rst_cursor *k = (rst_cursor *)base;
     if (k->image != NULL) {
         *rowid = k->image->rowid;
-        return SQLITE_OK;
-    }
-    if (k->plan->source == PLAN_CLEAR) {
-        *rowid = (sqlite3_int64)k->counted + 1;
         return SQLITE_OK;
     }
     if (k->remaining > 0) {

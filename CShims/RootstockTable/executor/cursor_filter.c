@@ -214,28 +214,6 @@ static int filter_key_equal(rst_cursor *k, sqlite3_value **values) {
     return seek_key(k);
 }
 
-/* DELETE without WHERE: empties the trees and shows as many rows as there were, for SQLite to count. */
-static int clear_table(rst_cursor *k) {
-    rst_table *table = k->table;
-    rst_connection *c = k->connection;
-    rst_store *store = store_of(c);
-    rootstock_tree_statistics statistics;
-    int code;
-    if (store->writer == NULL || !k->on_writer) return SQLITE_MISUSE;
-    code = rst_tree_ready(c, store->writer, &table->tree, false);
-    if (code != SQLITE_OK) return code;
-    code = store->engine->tree_statistics(store->writer, table->tree.handle, &statistics);
-    if (code != ROOTSTOCK_OK) return rst_cursor_fail(k, code);
-    code = rst_clear_rows(table);
-    if (code != SQLITE_OK) return code;
-    rst_observe(table, 0, 0, 0);
-    k->remaining = statistics.entries;
-    table->clearing = statistics.entries;
-    k->counted = 0;
-    k->eof = k->remaining == 0;
-    return SQLITE_OK;
-}
-
 /* The snapshot of a filter: the statement's, or the write transaction. */
 static int begin(rst_cursor *k) {
     rst_connection *c = k->connection;
@@ -344,8 +322,7 @@ static inline int filter(rst_cursor *k, int number, int count, sqlite3_value **v
         int code = begin(k);
         if (code != SQLITE_OK) return code;
     }
-    table->clearing = 0;
-    if (plan->hinted && plan->source != PLAN_CLEAR) {
+    if (plan->hinted) {
         /* Where OR is run branch by branch, SQLite compares the hidden column with the hint once more, above the
         ** branches. */
         const void *hint = sqlite3_value_text(values[count - 1]);
@@ -360,7 +337,6 @@ static inline int filter(rst_cursor *k, int number, int count, sqlite3_value **v
         return code;
     }
     if (plan->source == PLAN_ENCODED) return filter_encoded(k, values[0]);
-    if (plan->source == PLAN_CLEAR) return clear_table(k);
     if (plan->count_only && plan->equals == 0 && plan->lower == 0 && plan->upper == 0) {
         int code = count_rows(k);
         return code != SQLITE_OK || plan->skips == 0 ? code : rst_cursor_skip(k, values[plan->skips - 1]);

@@ -21,7 +21,7 @@ static inline bool is_plain(rst_table *table) {
         return false;
     }
     return table->triggers == NULL && !rst_is_observed(table) && table->row_concerns == 0 && table->pinned == 0 &&
-           table->column_count <= 24 && !rst_native_fk_any(table);
+           !rst_native_fk_any(table);
 }
 
 /* The value as the column stores it. False: it takes longer. Text is asked for as a blob, which needs no terminator:
@@ -83,60 +83,105 @@ static inline bool has_unique_index(const rst_table *table) {
     return false;
 }
 
-int rst_insert_fast(rst_table *table, sqlite3_value **values, int conflict, sqlite3_int64 *rowid, char **message) {
+/* The row and its entries. */
+static int put(rst_table *table, const rst_row_slot *row, size_t sizes, uint32_t flags, char **message) {
+    int code = rst_row_put(table, row, sizes, flags);
+    if (code != SQLITE_OK || table->index_count == 0) return code;
+    return rst_row_entries(table, NULL, row, UINT64_MAX, message);
+}
+
+/* The same in the place of the row under its key, if there is one. */
+static int overwrite(rst_table *table, const rst_row_slot *row, size_t sizes, char **message) {
+    rootstock_slice key = {row->key.size, row->key.data};
+    rst_row_slot old;
+    int code = rst_row_slot_begin(table, &old);
+    if (code == SQLITE_OK) code = rst_row_slot_fetch(table, &key, &old);
+    if (code == SQLITE_DONE) {
+        code = put(table, row, sizes, RST_PUT_ABSENT, message);
+    } else if (code == SQLITE_ROW) {
+        code = rst_row_put(table, row, sizes, 0);
+        if (code == SQLITE_OK) code = rst_row_entries(table, &old, row, UINT64_MAX, message);
+    }
+    rst_row_slot_end(table, &old);
+    return code;
+}
+
+/* With room for the row's values in row->values. */
+__attribute__((noinline)) static int insert(rst_table *table, sqlite3_value **values, rst_row_slot *row, int conflict,
+                                            sqlite3_int64 *rowid, char **message) {
     rst_connection *c = table->connection;
     rst_executor *executor = executor_of(c);
     const int mode = rst_mode_of(conflict, table->rowid_on_conflict);
-    rst_row_slot row;
     unsigned char bytes[8];
     bool free = false;
     const rst_column *columns = table->columns;
+    rootstock_value *const into = row->values;
     const int count = table->column_count, rowid_column = table->rowid_column;
     size_t sizes = 0;
     int code = SQLITE_OK;
     if (!is_plain(table) ||
         (mode == SQLITE_REPLACE &&
-         (conflict != SQLITE_REPLACE || table->index_count > 0 || schema_of(c)->program != NULL)) ||
+         (conflict != SQLITE_REPLACE || has_unique_index(table) || schema_of(c)->program != NULL)) ||
         sqlite3_value_type(values[2 + table->column_count + HIDDEN_OPERATION]) == SQLITE_INTEGER)
         return SQLITE_NOTFOUND;
-    row.values = row.small;
     for (int i = 0; i < count; i++) {
         if (i == rowid_column) continue;
-        if (!take(values[2 + i], &columns[i], &row.small[i])) return SQLITE_NOTFOUND;
-        sizes += row.small[i].size;
+        if (!take(values[2 + i], &columns[i], &into[i])) return SQLITE_NOTFOUND;
+        sizes += into[i].size;
     }
     if (table->without_rowid) {
-        row.rowid = 0;
-        row.key = rst_spare_take(c);
-        code = rst_row_key(table, row.values, 0, &row.key);
+        row->rowid = 0;
+        row->key = rst_spare_take(c);
+        code = rst_row_key(table, row->values, 0, &row->key);
     } else {
-        code = choose_rowid(table, values, &row, &free, message);
+        code = choose_rowid(table, values, row, &free, message);
         if (code == SQLITE_NOTFOUND) return code;
-        rootstock_rowid_encode(row.rowid, bytes);
-        row.key = (rootstock_buffer){bytes, sizeof bytes, sizeof bytes};
+        rootstock_rowid_encode(row->rowid, bytes);
+        row->key = (rootstock_buffer){bytes, sizeof bytes, sizeof bytes};
     }
     executor->before_fired = executor->upsert_updated = false;
     if (code == SQLITE_OK && table->last_key_transaction != store_of(c)->writer_identifier)
         code = rst_row_learn_last_key(table);
     if (code == SQLITE_OK && mode == SQLITE_REPLACE) {
-        code = rst_row_put(table, &row, sizes, false); /* nothing hangs on a row that was there */
+        /* Nothing but its entries hangs on a row that was there. */
+        code = table->index_count > 0 && !free ? overwrite(table, row, sizes, message)
+                                               : put(table, row, sizes, free ? RST_PUT_ABSENT : 0, message);
     } else if (code == SQLITE_OK) {
-        if (has_unique_index(table)) code = rst_check_unique(table, &row, NULL, conflict, UINT64_MAX, &free, message);
+        if (has_unique_index(table)) code = rst_check_unique(table, row, NULL, conflict, UINT64_MAX, &free, message);
         if (code == SQLITE_OK) {
-            code = rst_row_put(table, &row, sizes, true);
+            code = rst_row_put(table, row, sizes, ROOTSTOCK_PUT_NO_OVERWRITE);
             if (code == SQLITE_DONE) code = rst_refuse(table, -1, mode, message);
         }
-        if (code == SQLITE_OK && table->index_count > 0)
-            code = rst_row_change_entries(table, &row, true, UINT64_MAX, message);
+        if (code == SQLITE_OK && table->index_count > 0) code = rst_row_entries(table, NULL, row, UINT64_MAX, message);
         executor->row_written = code == SQLITE_OK;
     }
     if (table->without_rowid) {
-        rst_spare_give(c, &row.key);
+        rst_spare_give(c, &row->key);
         if (code == SQLITE_OK) *rowid = sqlite3_last_insert_rowid(c->db); /* it has none to report */
         return code;
     }
     if (code != SQLITE_OK) return code;
-    if (table->last_rowid_known && row.rowid > table->last_rowid) table->last_rowid = row.rowid;
-    *rowid = row.rowid;
+    if (table->last_rowid_known && row->rowid > table->last_rowid) table->last_rowid = row->rowid;
+    *rowid = row->rowid;
     return code;
+}
+
+/* Of a table of more columns than a row slot has room for. */
+__attribute__((noinline)) static int insert_wide(rst_table *table, sqlite3_value **values, int conflict,
+                                                 sqlite3_int64 *rowid, char **message) {
+    rootstock_buffer room = rst_spare_take(table->connection);
+    rst_row_slot row;
+    int code = rootstock_buffer_reserve(&room, (size_t)table->column_count * sizeof *row.values);
+    row.values = (rootstock_value *)(void *)room.data;
+    if (code == SQLITE_OK) code = insert(table, values, &row, conflict, rowid, message);
+    rst_spare_give(table->connection, &room);
+    return code;
+}
+
+int rst_insert_fast(rst_table *table, sqlite3_value **values, int conflict, sqlite3_int64 *rowid, char **message) {
+    rst_row_slot row;
+    if (table->column_count > (int)(sizeof row.small / sizeof *row.small))
+        return insert_wide(table, values, conflict, rowid, message);
+    row.values = row.small;
+    return insert(table, values, &row, conflict, rowid, message);
 }

@@ -27,12 +27,8 @@ typedef struct rst_code {
     char *table_name;
     rst_kind kind;
     int conflict;
-    char *inner; /* what SQLite runs */
-    char *
-        /* the same for a DELETE of all rows while no foreign key is looked at: the trees are emptied; null: no such one
-        */
-        clear;
-    char *bulk;      /* the same for an UPDATE or DELETE of many rows then (bulk_change.c); null: no such one */
+    char *inner;     /* what SQLite runs */
+    char *bulk;      /* the same while no foreign key is looked at, of many rows or of all (bulk_change.c); or null */
     char *returning; /* SELECT of the RETURNING list over a row image, or null */
     char *
         names; /* that list as it was written, by which its columns are called, where `returning` is another; or null */

@@ -61,7 +61,7 @@ static int encode_row(rst_table *table, const rst_row_slot *hand, size_t sizes, 
     return code;
 }
 
-int rst_row_put(rst_table *table, const rst_row_slot *row, size_t sizes, bool refuse_existing) {
+int rst_row_put(rst_table *table, const rst_row_slot *row, size_t sizes, uint32_t flags) {
     rst_connection *c = table->connection;
     rootstock_slice key = {row->key.size, row->key.data}, bytes;
     int code = encode_row(table, row, sizes, &bytes);
@@ -73,7 +73,7 @@ int rst_row_put(rst_table *table, const rst_row_slot *row, size_t sizes, bool re
         if (code != SQLITE_DONE) return code;
         table->last_key_transaction = 0; /* something higher is there */
     }
-    code = rst_tree_put(c, &table->tree, &key, &bytes, refuse_existing ? ROOTSTOCK_PUT_NO_OVERWRITE : 0);
+    code = rst_tree_put(c, &table->tree, &key, &bytes, flags);
     return code;
 }
 
@@ -105,32 +105,67 @@ int rst_row_learn_last_key(rst_table *table) {
     return code;
 }
 
-int rst_row_change_entries(rst_table *table, const rst_row_slot *hand, bool add, uint64_t changed, char **message) {
+/* The row's entry in the executor's scratch; false in *there: the row has none, or there is no row. */
+static inline int make_entry(rst_table *table, int index, const rst_row_slot *row, bool *there, char **message) {
+    rst_executor *executor = executor_of(table->connection);
+    bool has_null;
+    size_t prefix;
+    *there = row != NULL;
+    if (row == NULL) return SQLITE_OK;
+    return rst_index_entry(table, index, row, &executor->key_scratch, &executor->row_scratch, &prefix, &has_null, there,
+                           message);
+}
+
+static inline bool is_same(const rootstock_buffer *a, const rootstock_buffer *b) {
+    return a->size == b->size && (a->size == 0 || memcmp(a->data, b->data, a->size) == 0);
+}
+
+static int take_out(rst_table *table, rst_index *index, const rootstock_buffer *key, const rootstock_buffer *value,
+                    char **message) {
+    rst_connection *c = table->connection;
+    rootstock_slice entry = {key->size, key->data}, held = {value->size, value->data};
+    int code = rst_tree_remove(c, &index->tree, &entry, &held);
+    if (code != SQLITE_DONE) return code;
+    rst_set_message(message, "%s: table %s: a row without its entry in index %s", store_of(c)->shared->path,
+                    table->name, index->name);
+    return SQLITE_CORRUPT_VTAB;
+}
+
+int rst_row_entries(rst_table *table, const rst_row_slot *old, const rst_row_slot *row, uint64_t changed,
+                    char **message) {
     rst_connection *c = table->connection;
     rst_executor *executor = executor_of(c);
+    rootstock_buffer *key = &executor->key_scratch, *value = &executor->row_scratch;
+    rootstock_buffer old_key = {0}, old_value = {0}, swap;
     int code = SQLITE_OK;
+    if (old != NULL && row != NULL) {
+        old_key = rst_spare_take(c);
+        old_value = rst_spare_take(c);
+    }
     for (int i = 0; i < table->index_count && code == SQLITE_OK; i++) {
-        rootstock_slice key, value;
-        bool has_null, included;
-        size_t prefix;
-        if (changed != UINT64_MAX && !rst_index_touched(table, &table->indexes[i], changed)) continue;
-        code = rst_index_entry(table, i, hand, &executor->key_scratch, add ? &executor->row_scratch : NULL, &prefix,
-                               &has_null, &included, message);
-        if (code != SQLITE_OK || !included) continue;
-        key.size = executor->key_scratch.size;
-        key.data = executor->key_scratch.data;
-        if (add) {
-            value.size = executor->row_scratch.size;
-            value.data = executor->row_scratch.data;
-            code = rst_tree_put(c, &table->indexes[i].tree, &key, &value, 0);
-        } else {
-            code = rst_tree_remove(c, &table->indexes[i].tree, &key);
-            if (code == SQLITE_DONE) {
-                rst_set_message(message, "%s: table %s: a row without its entry in index %s", store_of(c)->shared->path,
-                                table->name, table->indexes[i].name);
-                code = SQLITE_CORRUPT_VTAB;
-            }
+        rst_index *index = &table->indexes[i];
+        bool was = false, is = false;
+        if (changed != UINT64_MAX && !rst_index_touched(table, index, changed)) continue;
+        code = make_entry(table, i, old, &was, message);
+        if (code == SQLITE_OK && row == NULL) {
+            if (was) code = take_out(table, index, key, value, message);
+            continue;
         }
+        if (was) {
+            swap = old_key, old_key = *key, *key = swap;
+            swap = old_value, old_value = *value, *value = swap;
+        }
+        if (code == SQLITE_OK) code = make_entry(table, i, row, &is, message);
+        if (was && is && is_same(key, &old_key) && is_same(value, &old_value)) continue;
+        if (code == SQLITE_OK && was) code = take_out(table, index, &old_key, &old_value, message);
+        if (code == SQLITE_OK && is) {
+            rootstock_slice entry = {key->size, key->data}, held = {value->size, value->data};
+            code = rst_tree_put(c, &index->tree, &entry, &held, RST_PUT_ABSENT);
+        }
+    }
+    if (old != NULL && row != NULL) {
+        rst_spare_give(c, &old_key);
+        rst_spare_give(c, &old_value);
     }
     return code;
 }
@@ -154,10 +189,11 @@ int rst_row_remove(rst_table *table, const rst_row_slot *old, char **message) {
     rootstock_slice key = {old->key.size, old->key.data};
     bool twin = false;
     int code = rst_validator_begin_old(table, old, &twin, message);
-    if (code == SQLITE_OK) code = rst_row_change_entries(table, old, false, UINT64_MAX, message);
-    if (twin) rst_validator_clear(table);
-    if (code != SQLITE_OK) return code;
-    code = rst_tree_remove(c, &table->tree, &key);
+    /* The row goes first, while the engine is still where it was found. */
+    if (code == SQLITE_OK) code = rst_tree_remove(c, &table->tree, &key, NULL);
+    if (code == SQLITE_DONE) code = SQLITE_CORRUPT_VTAB;
     if (table->last_rowid_known && old->rowid == table->last_rowid) table->last_rowid_known = false;
-    return code == SQLITE_DONE ? SQLITE_CORRUPT_VTAB : code;
+    if (code == SQLITE_OK) code = rst_row_entries(table, old, NULL, UINT64_MAX, message);
+    if (twin) rst_validator_clear(table);
+    return code;
 }

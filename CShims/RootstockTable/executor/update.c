@@ -36,7 +36,7 @@ static inline bool fits(const rootstock_value *value, char affinity) {
     }
 }
 
-/* Reads the new values; columns that an UPDATE leaves alone come from the old row. */
+/* Reads the new values; columns that an UPDATE leaves alone come from the old row, the others are *changed. */
 static int take_values(rst_table *table, sqlite3_value **values, rst_row_slot *row, const rst_row_slot *old,
                        uint64_t *changed) {
     size_t text = 0;
@@ -52,7 +52,7 @@ static int take_values(rst_table *table, sqlite3_value **values, rst_row_slot *r
             row->values[i] = old->values[i];
             continue;
         }
-        if (rst_columns_add(table, i, changed, &row->beyond) != SQLITE_OK) return SQLITE_NOMEM;
+        if (old != NULL && rst_columns_add(table, i, changed, &row->beyond) != SQLITE_OK) return SQLITE_NOMEM;
         rst_value_from(values[i], &row->values[i]);
         if (fits(&row->values[i], table->columns[i].affinity)) continue;
         all_fit = false;
@@ -62,8 +62,8 @@ static int take_values(rst_table *table, sqlite3_value **values, rst_row_slot *r
     if (all_fit) return SQLITE_OK;
     for (int i = 0; i < table->column_count; i++) {
         int code;
-        if (!rst_columns_has(*changed, row->beyond, i)) continue;
-        if (old != NULL && sqlite3_value_nochange(values[i])) continue;
+        if (old != NULL && (!rst_columns_has(*changed, row->beyond, i) || sqlite3_value_nochange(values[i]))) continue;
+        if (fits(&row->values[i], table->columns[i].affinity)) continue;
         code = rst_value_affinity(&row->values[i], values[i], table->columns[i].affinity, &row->hold);
         if (code != SQLITE_OK) return code;
     }
@@ -104,7 +104,7 @@ static int own_conflict(const rst_table *table, int told, int count, sqlite3_val
 static int put_bytes(rst_table *table, const rst_row_slot *old, rst_row_slot *row, uint64_t changed) {
     int code = rst_row_key(table, row->values, row->rowid, &row->key);
     if (code == SQLITE_OK) rst_foretell_bytes(table, old, row, changed);
-    return code == SQLITE_OK ? rst_row_put(table, row, SIZE_MAX, false) : code;
+    return code == SQLITE_OK ? rst_row_put(table, row, SIZE_MAX, 0) : code;
 }
 
 static int update_or_delete(rst_table *table, int count, sqlite3_value **values, int conflict, char **message) {
@@ -127,7 +127,7 @@ static int update_or_delete(rst_table *table, int count, sqlite3_value **values,
         /* Nobody asks what the row held. Absent: a trigger or REPLACE of this statement removed it. */
         int64_t rowid = table->without_rowid ? 0 : sqlite3_value_int64(values[0]);
         if (table->last_rowid_known && rowid == table->last_rowid) table->last_rowid_known = false;
-        return rst_tree_remove(table->connection, &table->tree, &key);
+        return rst_tree_remove(table->connection, &table->tree, &key, NULL);
     }
     if (count > 1 && !is_dropped(table) && !deletes) {
         code = rst_update_fast(table, &key, values);
@@ -337,10 +337,6 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
     int64_t deferred = 0, immediate = 0;
     rst_mark mark = 0;
     bool alone;
-    if (table->clearing > 0 && count == 1 && store->writer != NULL && !store->writer_broken) {
-        table->clearing--; /* the whole tree went at once; SQLite counts the rows */
-        return SQLITE_OK;
-    }
     if (is_simple(table, c)) return simple(vtab, count, values, rowid);
     told = sqlite3_vtab_on_conflict(c->db);
     code = rst_check_usable(c, &message);

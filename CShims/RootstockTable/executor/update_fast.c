@@ -3,8 +3,8 @@
 ** exchanged.
 **
 ** No key, trigger, foreign key, native foreign-key table, CHECK or RETURNING sees such a change. So the row's other
-** values are needed for touched indexes only, of which update_fast_indexed.c takes care. Any other change is left to
-** the steps of change.c. Invariant: the bytes put are those that change.c would put.
+** values are needed for the entries of plain indexes only. Any other change is left to the steps of change.c.
+** Invariant: the bytes put are those that change.c would put.
 */
 #include "executor/executor.h"
 #include "executor/change_steps.h"
@@ -55,14 +55,35 @@ static inline bool settle(const rst_column *column, rootstock_value *value) {
     }
 }
 
-bool rst_update_fast_fits(rst_table *table, uint64_t changed) {
+/* Adds the stored columns that the index's entries have. False: those tell them not, or may refuse them. */
+static inline bool add_columns(const rst_table *table, const rst_index *index, uint64_t *columns) {
+    if (index->unique || index->evaluated || index->where != NULL) return false;
+    for (int p = 0; p < index->part_count; p++) {
+        int column = index->parts[p].column;
+        if (column == -1 || column == table->rowid_column) continue;
+        if (column < 0 || table->columns[column].generated || table->slot[column] < 0) return false;
+        *columns |= (uint64_t)1 << column;
+    }
+    return true;
+}
+
+/* *entries: the columns of indexes that have some of the changed ones. False: such an index is not for us. */
+static inline bool find_entries(rst_table *table, uint64_t changed, uint64_t *entries) {
+    *entries = 0;
+    for (int i = 0; i < table->index_count; i++) {
+        if (rst_index_touched(table, &table->indexes[i], changed) && !add_columns(table, &table->indexes[i], entries))
+            return false;
+    }
+    /* What fails between the row and its entries has to be undone. */
+    return *entries == 0 || (schema_of(table->connection)->program == NULL && !rst_needs_mark(table));
+}
+
+bool rst_update_fast_fits(rst_table *table, uint64_t changed, uint64_t *entries) {
     if (!is_plain(table)) return false;
     for (int i = 0; i < table->column_count; i++) {
         if ((changed >> i & 1) != 0 && table->slot[i] < 0) return false;
     }
-    for (int i = 0; i < table->index_count; i++) {
-        if (rst_index_touched(table, &table->indexes[i], changed)) return false;
-    }
+    if (!find_entries(table, changed, entries)) return false;
     return (table->foreign_key_count == 0 && !table->is_parent) || is_apart_from_keys(table, changed);
 }
 
@@ -79,26 +100,75 @@ static size_t widen(const rst_table *table, const rootstock_row *row, rootstock_
     return extra;
 }
 
-int rst_update_fast_put(rst_table *table, const rootstock_slice *key, rootstock_value *patches, uint32_t slots,
-                        size_t extra) {
+/* What the row's entries are told by, as it is and as it is to be, from bytes that stay where they are. */
+static int read_entries(rst_table *table, const rootstock_slice *key, const rootstock_row *bytes,
+                        const rootstock_value *patches, uint32_t slots, uint64_t entries, rst_row_slot *old,
+                        rst_row_slot *row, uint64_t *changed) {
+    rootstock_buffer unused = {0};
+    old->values = old->small;
+    row->values = row->small;
+    old->rowid = row->rowid = table->without_rowid ? 0 : rootstock_rowid_decode(key->data);
+    old->key = row->key = (rootstock_buffer){(unsigned char *)key->data, key->size, key->size};
+    *changed = 0;
+    for (int i = 0; entries >> i != 0; i++) {
+        int code;
+        if ((entries >> i & 1) == 0) continue;
+        code = rst_stored_column(table, key, bytes, i, &old->small[i], NULL, &unused);
+        if (code != SQLITE_OK) return code == SQLITE_CORRUPT ? SQLITE_CORRUPT_VTAB : code;
+        row->small[i] = old->small[i];
+        if ((slots >> table->slot[i] & 1) == 0) continue;
+        row->small[i] = patches[table->slot[i]];
+        *changed |= (uint64_t)1 << i;
+    }
+    return SQLITE_OK;
+}
+
+static inline __attribute__((always_inline)) int put(rst_table *table, const rootstock_slice *key,
+                                                     rootstock_slice bytes, rootstock_value *patches, uint32_t slots,
+                                                     size_t extra, uint64_t entries) {
     rst_connection *c = table->connection;
     rst_executor *executor = executor_of(c);
-    rootstock_slice bytes;
+    rst_row_slot old, made;
+    uint64_t changed = 0;
     rootstock_row row;
-    size_t size;
-    int code = rst_get(c, store_of(c)->writer, &table->tree, key, &bytes);
-    if (code != SQLITE_ROW) return code;
+    int code = SQLITE_OK;
     if (!rootstock_row_open_narrow(&row, bytes.data, bytes.size) || !row.compact || row.count > table->slot_count)
         return SQLITE_NOTFOUND;
+    if (entries != 0) code = read_entries(table, key, &row, patches, slots, entries, &old, &made, &changed);
+    if (code != SQLITE_OK) return code;
     if (row.count < table->slot_count) extra += widen(table, &row, patches, &slots);
     executor->row_scratch.size = 0;
     if (rootstock_buffer_reserve(&executor->row_scratch, bytes.size + extra) != SQLITE_OK) return SQLITE_NOMEM;
-    size = rootstock_row_patch(executor->row_scratch.data, &row, table->slot_count, patches, slots);
-    if (size == 0 || rst_row_may_be_too_big(table, size)) return SQLITE_NOTFOUND;
-    bytes.size = size;
+    bytes.size = rootstock_row_patch(executor->row_scratch.data, &row, table->slot_count, patches, slots);
+    if (bytes.size == 0 || rst_row_may_be_too_big(table, bytes.size)) return SQLITE_NOTFOUND;
     bytes.data = executor->row_scratch.data;
+    /* The row goes first, while the engine is still where it was found. */
     code = rst_put(c, &table->tree, key, &bytes, 0);
+    if (code == SQLITE_OK && entries != 0) {
+        char *message = NULL;
+        code = rst_row_entries(table, &old, &made, changed, &message);
+        if (store_of(c)->damage == NULL && code == SQLITE_CORRUPT_VTAB)
+            store_of(c)->damage = message;
+        else
+            sqlite3_free(message);
+    }
     executor->row_written = code == SQLITE_OK;
+    return code;
+}
+
+int rst_update_fast_put(rst_table *table, const rootstock_slice *key, rootstock_value *patches, uint32_t slots,
+                        size_t extra, uint64_t entries) {
+    rst_connection *c = table->connection;
+    rootstock_buffer hold;
+    rootstock_slice bytes;
+    int code = rst_get(c, store_of(c)->writer, &table->tree, key, &bytes);
+    if (code != SQLITE_ROW) return code;
+    if (entries == 0) return put(table, key, bytes, patches, slots, extra, 0);
+    hold = rst_spare_take(c);
+    code = rootstock_buffer_set(&hold, bytes.data, bytes.size);
+    bytes.data = hold.data;
+    if (code == SQLITE_OK) code = put(table, key, bytes, patches, slots, extra, entries);
+    rst_spare_give(c, &hold);
     return code;
 }
 
@@ -106,8 +176,8 @@ int rst_update_fast(rst_table *table, const rootstock_slice *key, sqlite3_value 
     rst_connection *c = table->connection;
     rootstock_value patches[24];
     const uint64_t *beyond;
-    uint64_t changed = 0, named = rst_program_set_columns(table, &beyond);
-    uint32_t slots = 0, touched = 0;
+    uint64_t entries, changed = 0, named = rst_program_set_columns(table, &beyond);
+    uint32_t slots = 0;
     size_t extra = 0;
     if (!is_plain(table) || key->size >= store_of(c)->long_key_limit) return SQLITE_NOTFOUND;
     if (!table->without_rowid && (sqlite3_value_type(values[1]) != SQLITE_INTEGER ||
@@ -123,13 +193,8 @@ int rst_update_fast(rst_table *table, const rootstock_slice *key, sqlite3_value 
         slots |= (uint32_t)1 << slot;
         extra += patches[slot].size + 9;
     }
-    for (int i = 0; i < table->index_count; i++) {
-        if (!rst_index_touched(table, &table->indexes[i], changed)) continue;
-        if (i >= 31) return SQLITE_NOTFOUND;
-        touched |= (uint32_t)1 << i;
-    }
+    if (!find_entries(table, changed, &entries)) return SQLITE_NOTFOUND;
     if ((table->foreign_key_count > 0 || table->is_parent) && !is_apart_from_keys(table, changed))
         return SQLITE_NOTFOUND;
-    if (touched != 0) return rst_update_fast_indexed(table, key, patches, slots, extra, touched);
-    return rst_update_fast_put(table, key, patches, slots, extra);
+    return rst_update_fast_put(table, key, patches, slots, extra, entries);
 }

@@ -10,7 +10,6 @@
 ** | PLAN_KEY    | the table           | leading key columns    | next key column    | primary key              |
 ** | PLAN_INDEX  | index number        | leading index columns  | next index column  | index columns, then row  |
 ** | PLAN_ROW    | none: a row image   | hidden column `row`    | -                  | -                        |
-** | PLAN_CLEAR  | all, emptied        | -                      | -                  | none: as many as were    |
 ** | PLAN_ENCODED | the table          | hidden column `key`    | -                  | one row at most          |
 **
 ** A scan of PLAN_ROWID, PLAN_KEY or PLAN_INDEX may be automatic (plan_automatic.c, automatic.c). Its arguments are then
@@ -303,17 +302,6 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
             (void)sqlite3_vtab_rhs_value(info, i, &value);
         hint = i;
         hinted = value == NULL ? NULL : (const char *)sqlite3_value_text(value);
-        if (hinted != NULL && strcmp(hinted, "rootstock clear") == 0) {
-            hinted = NULL;
-            if (!rst_clears_at_once(table)) continue;
-            /* DELETE without WHERE, by way of the front door: the trees are emptied, and as many rows shown as there
-            ** were. */
-            memset(&k, 0, sizeof k);
-            k.source = PLAN_CLEAR;
-            k.lower = k.upper = -1;
-            k.hint = hint;
-            return choose(table, info, &k);
-        }
         if (hinted != NULL && strcmp(hinted, ROOTSTOCK_TERMS_HINT) == 0) {
             trusted = true;
             hinted = NULL;

@@ -19,6 +19,7 @@
 */
 #include "program/program.h"
 #include "program/bulk_change.h"
+#include "program/runner.h"
 #include "common/eponymous.h"
 
 #include <string.h>
@@ -240,7 +241,7 @@ static void finish(rst_bulk_change *bulk) {
     }
     rst_table_release(bulk->table);
     bulk->table = NULL;
-    rootstock_buffer_free(&bulk->rows);
+    rst_spare_give(c, &bulk->rows);
     rst_bulk_held_free(&bulk->held);
 }
 
@@ -250,13 +251,23 @@ static int bulk_close(sqlite3_vtab_cursor *base) {
     return SQLITE_OK;
 }
 
+static bool holds_query(rst_span set) {
+    rst_token token;
+    do token = rst_token_next(&set.start, set.end);
+    while (token.type != TOKEN_END && !rst_token_is(&token, "SELECT"));
+    return token.type != TOKEN_END;
+}
+
 /* Of a schema that has changed since the text was made, the columns are sought by their names again. */
 static int find_columns(rst_bulk_change *bulk, const char *text, char **message) {
     rst_statement_parts parts;
     rst_span unused[BULK_COLUMNS];
     rst_statement_parse(text, text + strlen(text), &parts);
     bulk->count = parts.kind == KIND_UPDATE ? rst_bulk_columns(bulk->table, parts.set, bulk->columns, unused) : 0;
-    if (bulk->count >= 0 && parts.kind >= KIND_UPDATE) return SQLITE_OK;
+    if (bulk->count >= 0 && parts.kind >= KIND_UPDATE &&
+        (parts.kind != KIND_UPDATE || !holds_query(parts.set) ||
+         !rst_update_is_rowwise(bulk->connection, bulk->table, &parts)))
+        return SQLITE_OK;
     rst_set_message(message, SCHEMA_CHANGED);
     return SQLITE_SCHEMA;
 }
@@ -265,6 +276,7 @@ static int begin(rst_bulk_change *bulk, rst_connection *c, sqlite3_value **value
     const char *text = (const char *)sqlite3_value_text(values[COLUMN_STATEMENT]);
     const char *name = (const char *)sqlite3_value_text(values[COLUMN_TABLE]);
     int64_t columns = sqlite3_value_int64(values[COLUMN_COLUMNS]);
+    uint64_t entries;
     int code;
     if (text == NULL || name == NULL) return SQLITE_NOMEM;
     finish(bulk);
@@ -297,8 +309,10 @@ static int begin(rst_bulk_change *bulk, rst_connection *c, sqlite3_value **value
         }
     }
     for (int i = 0; i < bulk->count; i++) bulk->changed |= (uint64_t)1 << bulk->columns[i];
-    bulk->in_turns = bulk->in_turns && !bulk->deletes && rst_update_fast_fits(bulk->table, bulk->changed);
+    bulk->in_turns =
+        bulk->in_turns && !bulk->deletes && rst_update_fast_fits(bulk->table, bulk->changed, &entries) && entries == 0;
     bulk->ascending = true;
+    bulk->rows = rst_spare_take(c);
     bulk->table->references++;
     bulk->outer = programs_of(c)->bulk;
     programs_of(c)->bulk = bulk;

@@ -8,18 +8,13 @@
 #include "executor/bulk_apply.h"
 #include "rewriter/transform.h"
 
-/* bulk_text.c */
-
 /* bulk_held.c */
 void rst_bulk_held_free(struct rst_bulk_held **list);
 /* rootstock_bulk_held(value, tree): 1 or 0, whether the table of that tree has the rowid; NULL: SQLite is to find
 ** out. */
 void rst_bulk_held_function(sqlite3_context *context, int count, sqlite3_value **values);
 
-/* bulk_change.c */
 /* Registers the modules, once a connection. */
 int rst_bulk_register(rst_connection *c);
-
-/* bulk_apply.c */
 
 #endif

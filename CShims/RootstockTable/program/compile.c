@@ -25,7 +25,6 @@ static void code_free(rst_code *code) {
     sqlite3_free(code->table_name);
     sqlite3_free(code->set_beyond);
     sqlite3_free(code->inner);
-    sqlite3_free(code->clear);
     sqlite3_free(code->bulk);
     sqlite3_free(code->returning);
     sqlite3_free(code->names);
@@ -190,9 +189,9 @@ static int compile_inner(rst_connection *c, rst_table *table, const rst_statemen
     code->inner = text;
     if (result == SQLITE_OK && rst_statement_clears(parts) && !table->internal &&
         !rst_trigger_any(table, TRIGGER_DELETE)) {
-        result = rst_bulk_clear_text(c, table, parts, &code->clear);
+        result = rst_bulk_clear_text(c, table, parts, &code->bulk);
     }
-    if (result == SQLITE_OK && parts->kind != KIND_INSERT && !code->rowwise)
+    if (result == SQLITE_OK && code->bulk == NULL && parts->kind != KIND_INSERT && !code->rowwise)
         result = rst_bulk_text(c, table, parts, &code->bulk, message);
     return result;
 }

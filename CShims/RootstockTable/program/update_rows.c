@@ -7,6 +7,7 @@
 #include "executor/foreign.h"
 #include "executor/trigger.h"
 #include "program/runner.h"
+#include "rewriter/bulk_text.h"
 
 /* Whether the UPDATE's own foreign keys may change a row before its turn. */
 static bool acts_on_itself(const rst_table *table, rst_span set) {
@@ -45,8 +46,10 @@ bool rst_update_is_rowwise(rst_connection *c, const rst_table *table, const rst_
             previous = token;
             if (!rst_token_is(&first, "SELECT") && !rst_token_is(&first, "WITH")) continue;
             if (!rst_token_skip_parentheses(&close, parts->set.end)) return true;
-            if (in && rst_subquery_may_read_index(c, p, (int)(close - 1 - p))) return true;
-            if (!rst_subquery_stands_alone(c, with, p, (int)(close - 1 - p))) return true;
+            if ((table->is_parent || !rst_subquery_reads_elsewhere(c, table, p, (int)(close - 1 - p))) &&
+                ((in && rst_subquery_may_read_index(c, p, (int)(close - 1 - p))) ||
+                 !rst_subquery_stands_alone(c, with, p, (int)(close - 1 - p))))
+                return true;
             p = close;
         }
         previous = token;

@@ -68,24 +68,27 @@ static int term_at(rst_connection *c, const rst_table *table, const char *start,
     return key.type == TOKEN_END || rst_token_is(&key, "AND") ? other->tree.number : 0;
 }
 
-void rst_bulk_held_append_where(rst_connection *c, const rst_table *table, rst_span where, sqlite3_str *out) {
+bool rst_bulk_held_append_where(rst_connection *c, const rst_table *table, rst_span where, sqlite3_str *out) {
     const char *p = where.start, *copied = where.start;
-    bool begins = is_conjunction(where);
+    bool begins = is_conjunction(where), any = false;
     while (begins) {
         const char *start = p, *stop = p;
         rst_token column, token;
         int tree = term_at(c, table, start, where.end, &column, &stop);
-        if (tree > 0) {
+        any |= tree > 0;
+        if (tree > 0 && out != NULL) {
             sqlite3_str_append(out, copied, (int)(start - copied));
             sqlite3_str_appendf(out, " CASE rootstock_bulk_held(%.*s,%d) WHEN 1 THEN 0 WHEN 0 THEN 1 ELSE %.*s END",
                                 (int)column.size, column.text, tree, (int)(stop - start), start);
-            copied = p = stop;
+            copied = stop;
         }
+        if (tree > 0) p = stop;
         do {
             token = rst_token_next(&p, where.end);
             if (rst_token_mark(&token, "(") && !rst_token_skip_parentheses(&p, where.end)) token.type = TOKEN_END;
         } while (token.type != TOKEN_END && !rst_token_is(&token, "AND"));
         begins = token.type != TOKEN_END;
     }
-    sqlite3_str_append(out, copied, (int)(where.end - copied));
+    if (out != NULL) sqlite3_str_append(out, copied, (int)(where.end - copied));
+    return any;
 }

@@ -2,9 +2,9 @@
 ** bulk_text.c - which UPDATE and DELETE is gathered and changed by us, and the text that it becomes (bulk_change.c).
 **
 ** It may change many rows. Its table has no trigger, foreign key, conflict clause or generated column that matters to
-** it. It asks nothing but WHERE and values that look at no other row, so that it makes no difference when the values
-** are made. A statement that holds every column of some key equal changes one row at most. It stays as it is, since
-** SQLite does that in one pass.
+** it. Its values look at no row that it changes (rst_update_is_rowwise), so that it makes no difference when they are
+** made. A statement that holds every column of some key equal changes one row at most. It stays as it is, since SQLite
+** does that in one pass.
 **
 ** Invariant: the same rows get the same values. SQLite reports faults on the statement as it was written, which is
 ** prepared, too.
@@ -21,8 +21,27 @@
 /* Texts of more bytes stay as they are. */
 enum { LONGEST = 20000 };
 
-/* The end of the expression at *p, which is left at the comma behind it, or at `end`. False where a query stands in
-** it. */
+/* Whether a table below the node is not one of the store's, or is this one. */
+static bool reads_table(rst_connection *c, const rst_table *table, const rst_syntax *node) {
+    if (node->kind == SYNTAX_TABLE) {
+        rst_token schema, name = rst_syntax_name(node->first, &schema);
+        const rst_table *read = rst_target(c, &schema, &name);
+        if (read == NULL || read == table || rst_syntax_child(node, SYNTAX_VECTOR) != NULL) return true;
+    }
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next)
+        if (reads_table(c, table, child)) return true;
+    return false;
+}
+
+bool rst_subquery_reads_elsewhere(rst_connection *c, const rst_table *table, const char *text, int size) {
+    rst_syntax_tree tree;
+    bool elsewhere = rst_syntax_parse(&tree, text, text + size) == SQLITE_OK && !tree.with &&
+                     tree.root->kind == SYNTAX_SELECT && !reads_table(c, table, tree.root);
+    rst_syntax_free(&tree);
+    return elsewhere;
+}
+
+/* The end of the expression at *p, which is left at the comma behind it, or at `end`. */
 static bool skip_expression(const char **p, const char *end, const char **stop) {
     int depth = 0;
     *stop = *p;
@@ -30,7 +49,6 @@ static bool skip_expression(const char **p, const char *end, const char **stop) 
         const char *before = *p;
         rst_token token = rst_token_next(p, end);
         if (token.type == TOKEN_END) return depth == 0;
-        if (rst_token_is(&token, "SELECT")) return false;
         if (rst_token_mark(&token, "(")) depth++;
         if (rst_token_mark(&token, ")") && --depth < 0) return false;
         if (depth == 0 && rst_token_mark(&token, ",")) {
@@ -159,7 +177,7 @@ typedef struct pieces {
     const char *key; /* the column that is the rows' key */
 } pieces;
 
-static bool take_apart(const rst_table *table, const rst_statement_parts *parts, pieces *out) {
+static bool take_apart(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, pieces *out) {
     uint64_t changed = 0;
     const char *p;
     rst_token token;
@@ -168,9 +186,6 @@ static bool take_apart(const rst_table *table, const rst_statement_parts *parts,
         parts->whole.start != parts->verb.start || parts->returning.start != NULL || parts->limit.start != NULL ||
         rst_has_target_hint(parts))
         return false;
-    /* The rows of a DELETE SQLite keeps as rowids alone, which costs no more than this; keys of WITHOUT ROWID tables in
-    ** a table. */
-    if (parts->kind == KIND_DELETE && !table->without_rowid) return false;
     p = parts->kind == KIND_UPDATE ? parts->set.end : parts->after_table.start;
     if (p == NULL) return false;
     out->where.end = rst_token_last_end(parts->whole.start, parts->whole.end);
@@ -179,7 +194,12 @@ static bool take_apart(const rst_table *table, const rst_statement_parts *parts,
     if (out->where.start != NULL &&
         (!rst_token_is(&token, "WHERE") || holds_a_key(table, out->where) || is_limited(out->where)))
         return false;
-    if (parts->kind == KIND_DELETE && out->where.start == NULL) return false;
+    /* The rows of a DELETE SQLite keeps as rowids alone, which costs no more than this; keys of WITHOUT ROWID tables in
+    ** a table. */
+    if (parts->kind == KIND_DELETE &&
+        (out->where.start == NULL ||
+         (!table->without_rowid && !rst_bulk_held_append_where(c, table, out->where, NULL))))
+        return false;
     if (parts->kind == KIND_UPDATE) {
         out->count = rst_bulk_columns(table, parts->set, out->columns, out->values);
         if (out->count < 0) return false;
@@ -203,7 +223,7 @@ static int build(rst_connection *c, const rst_table *table, const char *text, ch
     sqlite3_str *str;
     const char *filled;
     rst_statement_parse(text, text + strlen(text), &parts);
-    if (!take_apart(table, &parts, &made)) return SQLITE_OK;
+    if (!take_apart(c, table, &parts, &made)) return SQLITE_OK;
     filled = zeros + 2 * (BULK_COLUMNS - made.count);
     if (made.count > 0 && !looks_further(parts.set.start, text + strlen(text))) made.packed |= BULK_LOOKS_AT_ROWS_ALONE;
     str = sqlite3_str_new(c->db);
@@ -220,7 +240,7 @@ static int build(rst_connection *c, const rst_table *table, const char *text, ch
     if (parts.alias.type != TOKEN_END) sqlite3_str_appendf(str, " AS %.*s", (int)parts.alias.size, parts.alias.text);
     if (made.where.start != NULL) {
         sqlite3_str_appendall(str, " WHERE ");
-        rst_bulk_held_append_where(c, table, made.where, str);
+        (void)rst_bulk_held_append_where(c, table, made.where, str);
     } else if (table->index_count > 0) {
         /* An index's entries are fewer bytes, but their rows come in another order than they lie. */
         sqlite3_str_appendall(str, " WHERE \"rootstock hint\"='" ROOTSTOCK_INDEX_HINT "'");
@@ -236,7 +256,7 @@ int rst_bulk_text(rst_connection *c, rst_table *table, const rst_statement_parts
     pieces first;
     int code;
     *out = NULL;
-    if (!table_fits(table) || size > LONGEST || !take_apart(table, parts, &first) ||
+    if (!table_fits(table) || size > LONGEST || !take_apart(c, table, parts, &first) ||
         sqlite3_limit(c->db, SQLITE_LIMIT_COMPOUND_SELECT, -1) < 3)
         return SQLITE_OK;
     whole = rst_span_text(parts->whole.start, parts->whole.end);
@@ -265,12 +285,13 @@ int rst_bulk_clear_text(rst_connection *c, const rst_table *table, const rst_sta
     int code = whole == NULL ? SQLITE_NOMEM : SQLITE_OK;
     *out = NULL;
     if (code == SQLITE_OK && strlen(whole) <= LONGEST && sqlite3_limit(c->db, SQLITE_LIMIT_COMPOUND_SELECT, -1) >= 2) {
-        if (rst_statement_current(c, whole) == SQLITE_OK)
+        if (rst_statement_current(c, whole) == SQLITE_OK) {
             *out = sqlite3_mprintf("INSERT INTO rootstock_bulk1 SELECT 0 FROM rootstock_bulk(%Q,%Q,-1,0) UNION ALL "
                                    "SELECT 0 FROM rootstock_bulk()",
                                    whole, table->name);
+            if (*out == NULL) code = SQLITE_NOMEM;
+        }
     }
-    if (code == SQLITE_OK && *out == NULL) *out = rst_transform_clear(table);
     sqlite3_free(whole);
-    return code == SQLITE_OK && *out == NULL ? SQLITE_NOMEM : code;
+    return code;
 }

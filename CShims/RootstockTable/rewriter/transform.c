@@ -96,7 +96,3 @@ int rst_transform_names(rst_connection *c, const char *text, const char *end, ch
     if (code != SQLITE_OK) rst_set_message(message, "out of memory");
     return code;
 }
-
-char *rst_transform_clear(const rst_table *table) {
-    return sqlite3_mprintf("DELETE FROM main.\"%w\" WHERE \"rootstock hint\"='rootstock clear'", table->declared_name);
-}

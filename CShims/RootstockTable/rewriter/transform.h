@@ -47,9 +47,6 @@ void rst_append_hinted(const rst_table *table, const rst_statement_parts *parts,
 /* The whole statement so, and rst_transform_names over it. What is wrong with the hint is said in SQLite's words. */
 int rst_transform_target(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **out,
                          char **message);
-/* A DELETE of every row of the table that empties its trees; the caller frees it with sqlite3_free. NULL: out of
-** memory. */
-char *rst_transform_clear(const rst_table *table);
 /* An INSERT into a store table with its defaults written out. operation: SQL of the hidden operation column, or null.
 ** The upsert and RETURNING parts are left out. ignore: as INSERT OR IGNORE. *out null where nothing changes. */
 int rst_transform_insert(rst_connection *c, rst_table *table, const rst_statement_parts *parts, const char *operation,

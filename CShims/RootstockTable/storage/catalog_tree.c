@@ -88,7 +88,7 @@ int rst_catalog_remove_object(rst_connection *c, int64_t identifier) {
     rootstock_slice slice = {sizeof key, key};
     int code;
     rst_catalog_key(key, 'O', identifier);
-    code = rst_remove(c, &store_of(c)->catalog, &slice);
+    code = rst_remove(c, &store_of(c)->catalog, &slice, NULL);
     return code == SQLITE_DONE ? SQLITE_CORRUPT_VTAB : code;
 }
 
@@ -315,7 +315,7 @@ int rst_catalog_take_tree(rst_connection *c, rst_catalog *catalog, rst_tree *tre
         tree->number = (int)catalog_number(&key);
         rst_catalog_key(free_key, 'F', tree->number);
         store->engine->cursor_close(cursor);
-        code = rst_remove(c, &store->catalog, &slice);
+        code = rst_remove(c, &store->catalog, &slice, NULL);
         if (code != SQLITE_OK) return code == SQLITE_DONE ? SQLITE_CORRUPT_VTAB : code;
     } else {
         store->engine->cursor_close(cursor);
@@ -333,7 +333,7 @@ int rst_catalog_free_tree(rst_connection *c, rst_tree *tree) {
         unsigned char key[9];
         rootstock_slice slice = {sizeof key, key};
         rst_catalog_key(key, 'R', tree->number);
-        code = rst_remove(c, &store_of(c)->catalog, &slice);
+        code = rst_remove(c, &store_of(c)->catalog, &slice, NULL);
         if (code == SQLITE_DONE) code = SQLITE_OK;
     }
     if (code != SQLITE_OK) return code;

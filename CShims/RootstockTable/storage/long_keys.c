@@ -353,13 +353,13 @@ int rst_tree_put(rst_connection *c, rst_tree *tree, const rootstock_slice *key, 
     return code;
 }
 
-int rst_tree_remove(rst_connection *c, rst_tree *tree, const rootstock_slice *key) {
+int rst_tree_remove(rst_connection *c, rst_tree *tree, const rootstock_slice *key, const rootstock_slice *value) {
     rst_store *store = store_of(c);
     rootstock_slice stored;
     unsigned char *physical;
     uint64_t number;
     int code;
-    if (key->size < store->long_key_limit) return rst_remove(c, tree, key);
+    if (key->size < store->long_key_limit) return rst_remove(c, tree, key, value);
     code = rst_tree_ready(c, store->writer, tree, false);
     if (code != SQLITE_OK) return code;
     physical = sqlite3_malloc64(store->long_key_limit + 8);
@@ -368,7 +368,7 @@ int rst_tree_remove(rst_connection *c, rst_tree *tree, const rootstock_slice *ke
     if (code == SQLITE_ROW) {
         stored.size = store->long_key_limit + 8;
         stored.data = physical;
-        code = rst_remove(c, tree, &stored);
+        code = rst_remove(c, tree, &stored, NULL);
     }
     sqlite3_free(physical);
     return code;

@@ -22,7 +22,7 @@ int rst_tree_get(rst_connection *c, rootstock_transaction *transaction, rst_tree
                  rootstock_slice *value, rootstock_buffer *hold);
 int rst_tree_put(rst_connection *c, rst_tree *tree, const rootstock_slice *key, const rootstock_slice *value,
                  uint32_t flags);
-int rst_tree_remove(rst_connection *c, rst_tree *tree, const rootstock_slice *key);
+int rst_tree_remove(rst_connection *c, rst_tree *tree, const rootstock_slice *key, const rootstock_slice *value);
 
 /* Moves a walker; SEEK takes the key sought in *key. Rows with short keys cost one engine call. */
 static inline int rst_walker_move(rst_walker *w, rootstock_move move, rootstock_slice *key, rootstock_slice *value) {

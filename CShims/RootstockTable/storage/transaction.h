@@ -106,9 +106,13 @@ rst_mark rst_mark_set(rst_connection *c);
 int rst_mark_undo(rst_connection *c, rst_mark mark);
 void rst_mark_release(rst_connection *c, rst_mark mark);
 /* Writes on the write transaction, logged where they may have to be undone. Physical keys. */
+/* A flag of rst_put beside the engine's: by what the caller knows there is no such entry, so that the log need not look
+** for one. Should it be there, it is overwritten. */
+#define RST_PUT_ABSENT 0x10000u
 int rst_put(rst_connection *c, rst_tree *tree, const rootstock_slice *key, const rootstock_slice *value,
             uint32_t flags);
-int rst_remove(rst_connection *c, rst_tree *tree, const rootstock_slice *key);
+/* value: what is stored there, which the log then need not ask for; or null. */
+int rst_remove(rst_connection *c, rst_tree *tree, const rootstock_slice *key, const rootstock_slice *value);
 int rst_clear(rst_connection *c, rst_tree *tree);
 int rst_get(rst_connection *c, rootstock_transaction *transaction, rst_tree *tree, const rootstock_slice *key,
             rootstock_slice *value);

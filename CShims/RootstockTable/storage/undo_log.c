@@ -252,8 +252,12 @@ int rst_put(rst_connection *c, rst_tree *tree, const rootstock_slice *key, const
             uint32_t flags) {
     rst_store *store = store_of(c);
     rootstock_slice copy = *value;
+    const bool absent = (flags & RST_PUT_ABSENT) != 0;
     bool got;
-    int code = tree->open ? SQLITE_OK : rst_tree_ready(c, store->writer, tree, false);
+    int code;
+    flags &= ~RST_PUT_ABSENT;
+    if (absent && logging(c)) flags |= ROOTSTOCK_PUT_NO_OVERWRITE;
+    code = tree->open ? SQLITE_OK : rst_tree_ready(c, store->writer, tree, false);
     if (code == SQLITE_OK && store->crc != NULL) code = rst_checksum_append(c, tree, key, &copy);
     if (code == SQLITE_OK && store->writer_cursors != NULL) code = store->hooks->keep_cursors(c);
     if (code != SQLITE_OK) return code;
@@ -279,29 +283,36 @@ int rst_put(rst_connection *c, rst_tree *tree, const rootstock_slice *key, const
     if (code == ROOTSTOCK_EXISTS) {
         /* Nothing was changed: the log entry says "absent", so take it back. */
         if (logging(c)) store->undo.size -= key->size + sizeof(undo_trailer);
-        return SQLITE_DONE;
+        return absent ? rst_put(c, tree, key, value, 0) : SQLITE_DONE;
     }
     return code == ROOTSTOCK_OK ? SQLITE_OK : rst_map_code(c, code);
 }
 
-int rst_remove(rst_connection *c, rst_tree *tree, const rootstock_slice *key) {
+int rst_remove(rst_connection *c, rst_tree *tree, const rootstock_slice *key, const rootstock_slice *value) {
     rst_store *store = store_of(c);
+    size_t size;
     bool got;
     int code = rst_tree_ready(c, store->writer, tree, false);
     if (code == SQLITE_OK && store->writer_cursors != NULL) code = store->hooks->keep_cursors(c);
     if (code != SQLITE_OK) return code;
     got = got_it(c, tree, key);
     store->got = false;
+    size = store->undo.size;
     if (logging(c)) {
         rootstock_slice old = store->got_value;
-        code = got ? ROOTSTOCK_OK : store->engine->get(store->writer, tree->handle, key, &old);
+        const bool known = !got && value != NULL && store->crc == NULL;
+        if (known) old = *value;
+        code = got || known ? ROOTSTOCK_OK : store->engine->get(store->writer, tree->handle, key, &old);
         if (code == ROOTSTOCK_NOT_FOUND) return SQLITE_DONE;
         if (code != ROOTSTOCK_OK) return rst_map_code(c, code);
         if (log_entry(c, tree, key, &old) != SQLITE_OK) return SQLITE_NOMEM;
     }
     tree->writes++;
     code = store->engine->remove(store->writer, tree->handle, key);
-    if (code == ROOTSTOCK_NOT_FOUND) return SQLITE_DONE;
+    if (code == ROOTSTOCK_NOT_FOUND) {
+        store->undo.size = size; /* nothing was changed */
+        return SQLITE_DONE;
+    }
     store->wrote = true;
     return code == ROOTSTOCK_OK ? SQLITE_OK : rst_map_code(c, code);
 }
