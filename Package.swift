@@ -208,7 +208,7 @@ let package = Package(
         .executableTarget(
             name: "rootstock-fault-harness",
             dependencies: ["RootstockEngine", "RootstockLMDB", "RootstockTable", "CSQLite"],
-            path: "Tests/Crash/FaultHarness"),
+            path: "Tests/Crash/FaultHarness", cSettings: [.headerSearchPath("../../../CShims/RootstockTable")]),
         .testTarget(name: "CrashTests", dependencies: ["TestSupport", "Torture"], path: "Tests/Crash/Tests"),
         .testTarget(
             name: "HostileTests", dependencies: ["RootstockTable", "TestSupport", "CSQLite", "CLMDB"],
