@@ -156,7 +156,12 @@ int rst_row_entries(rst_table *table, const rst_row_slot *old, const rst_row_slo
             swap = old_value, old_value = *value, *value = swap;
         }
         if (code == SQLITE_OK) code = make_entry(table, i, row, &is, message);
-        if (was && is && is_same(key, &old_key) && is_same(value, &old_value)) continue;
+        if (was && is && is_same(key, &old_key) && is_same(value, &old_value)) {
+            /* SQLite takes it out and puts it back. So the transaction is no empty one, which would leave the snapshots
+            ** of others as they are. */
+            if (store_of(c)->wrote) continue;
+            was = false;
+        }
         if (code == SQLITE_OK && was) code = take_out(table, index, &old_key, &old_value, message);
         if (code == SQLITE_OK && is) {
             rootstock_slice entry = {key->size, key->data}, held = {value->size, value->data};

@@ -32,6 +32,35 @@ private let everywhere: [String?] = [nil] + storeEngines
         #expect(both(reader) == ["5|1"])
     }
 
+    /// A row that is written as it was: SQLite changes a page where REPLACE or an index takes something out first, and none otherwise.
+    @Test(
+        arguments: everywhere,
+        [
+            ("INSERT OR REPLACE INTO x VALUES (2, 5, 7)", true), ("UPDATE x SET b = b", true),
+            ("UPDATE x SET b = 5 WHERE a = 2", true), ("UPDATE x SET c = c", false),
+            ("UPDATE x SET c = 7 WHERE a = 2", false),
+            ("INSERT OR REPLACE INTO y VALUES (2, 5)", true), ("UPDATE y SET b = 5 WHERE a = 2", false),
+            ("INSERT INTO x VALUES (2, 5, 7) ON CONFLICT DO UPDATE SET b = excluded.b", true),
+            ("INSERT INTO y VALUES (2, 5) ON CONFLICT DO UPDATE SET b = excluded.b", false),
+            ("DELETE FROM y WHERE a = 3", false),
+        ])
+    func aChangeThatChangesNothingMakesSnapshotsOldWhereItDoesNatively(
+        _ engine: String?, _ change: (sql: String, counts: Bool)
+    ) throws {
+        let database = try Database.filled(engine)
+        let (reader, writer) = (try database.session(), try database.session())
+        for sql in [
+            "CREATE TABLE x(a INTEGER PRIMARY KEY, b INT, c INT)", "CREATE INDEX xb ON x(b)",
+            "INSERT INTO x VALUES (2, 5, 7)",
+            "CREATE TABLE y(a INTEGER PRIMARY KEY, b INT)", "INSERT INTO y VALUES (2, 5)",
+        ] { #expect(writer.run(sql).code == SQLITE_OK) }
+        _ = reader.run("BEGIN")
+        #expect(reader.run("SELECT b FROM x").rows == ["5"])
+        #expect(writer.run(change.sql).code == SQLITE_OK)
+        let code = reader.run("UPDATE x SET b = 6").code
+        #expect(code == (change.counts ? SQLITE_BUSY | 2 << 8 : SQLITE_OK))
+    }
+
     /// A recursive step, and a subquery of a row, begin to read the table anew, and nothing else of the statement reads.
     @Test(arguments: everywhere) func aStatementThatBeginsToReadAnewKeepsItsSnapshot(_ engine: String?) throws {
         let database = try Database.filled(engine)
