@@ -32,7 +32,7 @@ struct HTMLCurve {
     struct Line {
         var contender: String
         var points: String
-        var number: Int
+        var style: String
         var p50: String
         var p99: String
     }
@@ -62,7 +62,7 @@ struct HTMLCurve {
     static let top = 12.0
     static let bottom = 180.0
 
-    init(report: ComparisonReport, summary: CaseSummary) {
+    init(report: ComparisonReport, summary: CaseSummary, colours: EngineColours) {
         name = summary.name
         let drawn = summary.drawn
         let values = drawn.flatMap { $0.curve.map(\.microseconds) }.filter { $0 > 0 }
@@ -75,13 +75,14 @@ struct HTMLCurve {
             Self.bottom - (log10(Swift.max(value, 0.001)) - lowest) / (highest - lowest) * (Self.bottom - Self.top)
         }
         func number(_ value: Double) -> String { String(format: "%.1f", value) }
-        lines = drawn.enumerated().map { index, result in
+        lines = drawn.map { result in
             var points = result.curve.map { (x($0.percentile), y($0.microseconds)) }
             // A curve of one point is a level.
             if points.count == 1 { points = [(Self.left, points[0].1), (Self.right, points[0].1)] }
             return Line(
                 contender: summary.plotName(result),
-                points: points.map { "\(number($0.0)),\(number($0.1))" }.joined(separator: " "), number: index % 4 + 1,
+                points: points.map { "\(number($0.0)),\(number($0.1))" }.joined(separator: " "),
+                style: colours.style(result, in: summary),
                 p50: Self.time(result.latency.p50), p99: Self.time(result.latency.p99))
         }
         rows = report.results(suite: summary.suite, case: summary.name).map { result in
@@ -128,10 +129,10 @@ struct HTMLCost {
         var contender: String
         var value: String
         var width: String
-        var number: Int
+        var style: String
     }
 
-    init(_ summary: CaseSummary) {
+    init(_ summary: CaseSummary, colours: EngineColours) {
         name = summary.name
         let drawn = summary.drawn
         func measure(
@@ -142,11 +143,11 @@ struct HTMLCost {
             guard values.contains(where: { $0 != nil }) else { return nil }
             return Measure(
                 name: name,
-                bars: zip(drawn, values).enumerated().map { index, pair in
+                bars: zip(drawn, values).map { pair in
                     Bar(
                         contender: summary.plotName(pair.0), value: pair.1.map(show) ?? "not counted",
                         width: HTMLSuite.percent(greatest > 0 ? (pair.1 ?? 0) / greatest * 100 : 0),
-                        number: index % 4 + 1)
+                        style: colours.style(pair.0, in: summary))
                 })
         }
         let bytes = { (value: Double) in Format.bytes(Int(value)) }

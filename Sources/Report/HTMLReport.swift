@@ -41,8 +41,11 @@ struct HTMLPage {
         let environment = report.environment
         title = "Comparison: " + report.suiteNames.joined(separator: ", ")
         date = Self.dateText(environment.date)
-        suites = report.suiteNames.enumerated().map { HTMLSuite(report: report, name: $1, number: $0 + 1) }
-        verdicts = report.suiteNames.flatMap { HTMLVerdict.all(report, suite: $0) }
+        let colours = EngineColours(report)
+        suites = report.suiteNames.enumerated().map {
+            HTMLSuite(report: report, name: $1, number: $0 + 1, colours: colours)
+        }
+        verdicts = report.suiteNames.flatMap { HTMLVerdict.all(report, suite: $0, colours: colours) }
         answer = report.answer
         hasAnswer = !answer.isEmpty
         command = environment.command
@@ -97,8 +100,9 @@ struct HTMLVerdict {
     var fasterLabel: String
     var label: String
     var details: [String]
+    var style: String
 
-    static func all(_ report: ComparisonReport, suite: String) -> [HTMLVerdict] {
+    static func all(_ report: ComparisonReport, suite: String, colours: EngineColours) -> [HTMLVerdict] {
         let rivals = report.summaries.filter { $0.suite == suite }.flatMap { summary in
             summary.rivals.map { (name: summary.name, baseline: summary.baseline.engine, rival: $0) }
         }
@@ -108,11 +112,15 @@ struct HTMLVerdict {
         return engines.map { engine in
             let ratios = rivals.filter { ComparisonReport.name($0.rival) == engine }
             let baseline = ratios[0].baseline == "sqlite" ? "native SQLite" : ratios[0].baseline
-            return HTMLVerdict(suite, engine, baseline, ratios.map { ($0.name, $0.rival.ratio) })
+            return HTMLVerdict(
+                suite, engine, baseline, ratios.map { ($0.name, $0.rival.ratio) }, style: colours.style(engine))
         }
     }
 
-    private init(_ suite: String, _ engine: String, _ baseline: String, _ ratios: [(name: String, ratio: Ratio)]) {
+    private init(
+        _ suite: String, _ engine: String, _ baseline: String, _ ratios: [(name: String, ratio: Ratio)], style: String
+    ) {
+        self.style = style
         let slowest = ratios.filter { $0.ratio.isDifferent && $0.ratio.ratio < 1 }.sorted {
             $0.ratio.ratio < $1.ratio.ratio
         }
@@ -166,6 +174,7 @@ struct HTMLSuite {
     var columns: [Cell]
     var rows: [Row]
     var ticks: [Tick]
+    var keys: [Key]
     var bars: [Bar]
     var hasBars: Bool
     var layerColumns: [Cell]
@@ -189,6 +198,11 @@ struct HTMLSuite {
     struct Row {
         var head: String
         var cells: [Cell]
+    }
+    /// The colour of an engine's bars.
+    struct Key {
+        var name: String
+        var style: String
     }
     struct Tick {
         var label: String
@@ -225,7 +239,7 @@ struct HTMLSuite {
         var store: String
     }
 
-    init(report: ComparisonReport, name: String, number: Int) {
+    init(report: ComparisonReport, name: String, number: Int, colours: EngineColours) {
         self.name = name
         self.number = number
         let table = report.table(suite: name)
@@ -258,13 +272,21 @@ struct HTMLSuite {
         let ranked = engines.flatMap { engine in
             rivals.filter { ComparisonReport.name($0.1) == engine }.sorted { $0.1.ratio.ratio > $1.1.ratio.ratio }
         }
-        bars = ranked.map { summary, rival in Self.bar(summary, rival, position, several: engines.count > 1) }
+        bars = ranked.map { summary, rival in
+            Self.bar(
+                summary, rival, position, style: colours.style(ComparisonReport.name(rival)), several: engines.count > 1
+            )
+        }
+        keys =
+            [Key(name: "\(summaries.first.map(Self.baselineName) ?? "native") faster", style: EngineColours.baseline)]
+            + engines.map { Key(name: "\($0) faster", style: colours.style($0)) }
+            + [Key(name: "no verdict", style: "same")]
         hasBars = !bars.isEmpty
-        curves = summaries.map { HTMLCurve(report: report, summary: $0) }.filter(\.isWorthDrawing)
+        curves = summaries.map { HTMLCurve(report: report, summary: $0, colours: colours) }.filter(\.isWorthDrawing)
         hasCurves = !curves.isEmpty
-        sizeCurves = report.sizeSeries(suite: name).compactMap(HTMLSizeCurve.init)
+        sizeCurves = report.sizeSeries(suite: name).compactMap { HTMLSizeCurve($0, colours: colours) }
         hasSizeCurves = !sizeCurves.isEmpty
-        costs = summaries.map { HTMLCost($0) }
+        costs = summaries.map { HTMLCost($0, colours: colours) }
         costRows = summaries.flatMap { summary in
             report.results(suite: name, case: summary.name).map { Self.cost($0) }
         }
@@ -290,20 +312,24 @@ struct HTMLSuite {
 
     static func percent(_ value: Double) -> String { String(format: "%.2f%%", value) }
 
+    private static func baselineName(_ summary: CaseSummary) -> String {
+        summary.baseline.engine == "sqlite" ? "native" : summary.baseline.engine
+    }
+
     private static func bar(
-        _ summary: CaseSummary, _ rival: CaseSummary.Rival, _ position: (Double) -> Double, several: Bool
+        _ summary: CaseSummary, _ rival: CaseSummary.Rival, _ position: (Double) -> Double, style: String, several: Bool
     ) -> Bar {
         let ratio = rival.ratio
         let engine = ComparisonReport.name(rival)
-        let baseline = summary.baseline.engine == "sqlite" ? "native" : summary.baseline.engine
+        let baseline = baselineName(summary)
         let one = position(1)
         let verdict: (String, String)
         if !ratio.isDifferent {
             verdict = (Format.verdictOfNone(ratio), "same")
         } else if ratio.ratio > 1 {
-            verdict = ("\(engine) faster", "faster")
+            verdict = ("\(engine) faster", style)
         } else {
-            verdict = ("\(baseline) faster", "slower")
+            verdict = ("\(baseline) faster", EngineColours.baseline)
         }
         return Bar(
             name: several ? "\(summary.name), \(engine)" : summary.name, what: summary.summary, verdict: verdict.0,

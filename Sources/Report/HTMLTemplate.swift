@@ -23,7 +23,7 @@ enum HTMLTemplate {
         <div class="verdicts">
         {{#verdicts}}
         <div class="verdict-card"><h3>{{suite}}</h3>
-        <div class="strip" role="img" aria-label="{{label}}"><span class="slower" style="flex-grow:{{slower}}">{{slowerLabel}}</span><span class="same" style="flex-grow:{{same}}">{{sameLabel}}</span><span class="faster" style="flex-grow:{{faster}}">{{fasterLabel}}</span></div>
+        <div class="strip" role="img" aria-label="{{label}}"><span class="line1" style="flex-grow:{{slower}}">{{slowerLabel}}</span><span class="same" style="flex-grow:{{same}}">{{sameLabel}}</span><span class="{{style}}" style="flex-grow:{{faster}}">{{fasterLabel}}</span></div>
         <p>{{sentence}}</p>
         {{#details}}<p>{{.}}</p>
         {{/details}}</div>
@@ -42,9 +42,10 @@ enum HTMLTemplate {
         <section aria-labelledby="suite-{{number}}"><h2 id="suite-{{number}}">{{name}}</h2>
         {{#hasBars}}
         <h3>Ratios</h3>
-        <p class="quiet">Logarithmic scale, each engine's greatest lead first. A bar to the right, <span class="verdict faster">in this colour</span>: the engine is faster than
-        native SQLite. To the left, <span class="verdict slower">in this</span>: native is faster. <span class="verdict same">In this</span>: no verdict. The thin line is the
-        95% interval; where it crosses 1 there is no difference, and where there is no line, there were too few turns for one. A diamond is the published ratio.</p>
+        <p class="quiet">Logarithmic scale, each engine's greatest lead first. A bar to the right, in the engine's colour: the engine is faster than
+        native SQLite. To the left, in native's colour: native is faster. The thin line is the 95% interval; where it crosses 1 there is no difference, and
+        where there is no line, there were too few turns for one. A diamond is the published ratio.</p>
+        <ul class="key-list keys">{{#keys}}<li><span class="swatch {{style}}" aria-hidden="true"></span>{{name}}</li>{{/keys}}</ul>
         <div class="chart">
         {{#bars}}
         <div class="bar" title="{{what}}">
@@ -70,9 +71,9 @@ enum HTMLTemplate {
         {{#grid}}<line class="grid" x1="56" x2="348" y1="{{y}}" y2="{{y}}"/><text x="50" y="{{baseline}}" text-anchor="end">{{text}}</text>
         {{/grid}}<line class="one" x1="56" x2="348" y1="{{one}}" y2="{{one}}"/>
         {{#labels}}<text x="{{x}}" y="198" text-anchor="{{anchor}}">{{text}}</text>
-        {{/labels}}{{#lines}}<polyline class="line{{number}}" points="{{points}}"/>
+        {{/labels}}{{#lines}}<polyline class="{{style}}" points="{{points}}"/>
         {{/lines}}</svg>
-        <ul class="key-list">{{#lines}}<li><span class="key line{{number}}" aria-hidden="true"></span>{{engine}}: {{figures}}</li>
+        <ul class="key-list">{{#lines}}<li><span class="key {{style}}" aria-hidden="true"></span>{{engine}}: {{figures}}</li>
         {{/lines}}</ul>
         </figure>
         {{/sizeCurves}}
@@ -107,9 +108,9 @@ enum HTMLTemplate {
         <svg viewBox="0 0 360 210" role="img" aria-label="Latency percentiles of {{name}}; the figures stand below">
         {{#grid}}<line class="grid" x1="56" x2="348" y1="{{y}}" y2="{{y}}"/><text x="50" y="{{baseline}}" text-anchor="end">{{text}}</text>
         {{/grid}}{{#labels}}<text x="{{x}}" y="198" text-anchor="{{anchor}}">{{text}}</text>
-        {{/labels}}{{#lines}}<polyline class="line{{number}}" points="{{points}}"/>
+        {{/labels}}{{#lines}}<polyline class="{{style}}" points="{{points}}"/>
         {{/lines}}</svg>
-        <ul class="key-list">{{#lines}}<li><span class="key line{{number}}" aria-hidden="true"></span>{{contender}}: p50 {{p50}}, p99 {{p99}}</li>
+        <ul class="key-list">{{#lines}}<li><span class="key {{style}}" aria-hidden="true"></span>{{contender}}: p50 {{p50}}, p99 {{p99}}</li>
         {{/lines}}</ul>
         <details class="more"><summary>all percentiles</summary><div class="scroll" tabindex="0" role="region" aria-label="Percentiles of {{name}}"><table><thead><tr><th scope="col" class="text">microseconds</th><th scope="col">p50</th><th scope="col">p90</th><th scope="col">p99</th><th scope="col">p99.9</th><th scope="col">max</th><th scope="col">mean</th></tr></thead>
         <tbody>{{#rows}}<tr><th scope="row" class="text">{{contender}}</th><td class="number">{{p50}}</td><td class="number">{{p90}}</td><td class="number">{{p99}}</td><td class="number">{{p999}}</td><td class="number">{{max}}</td><td class="number">{{mean}}</td></tr>
@@ -126,7 +127,7 @@ enum HTMLTemplate {
         {{#costs}}
         <figure class="plot cost"><figcaption>{{name}}</figcaption>
         {{#measures}}<div class="measure"><div class="measure-name">{{name}}</div>
-        {{#bars}}<div class="cost-bar"><span class="who">{{contender}}</span><span class="cost-track" aria-hidden="true"><span class="cost-fill line{{number}}" style="width:{{width}}"></span></span><span class="value">{{value}}</span></div>
+        {{#bars}}<div class="cost-bar"><span class="who">{{contender}}</span><span class="cost-track" aria-hidden="true"><span class="cost-fill {{style}}" style="width:{{width}}"></span></span><span class="value">{{value}}</span></div>
         {{/bars}}</div>
         {{/measures}}
         </figure>
@@ -155,10 +156,12 @@ enum HTMLTemplate {
         """
 
     static let style = """
-        :root{--ground:#fff;--ink:#1b1f24;--quiet:#57606a;--rule:#d0d7de;--panel:#f6f8fa;--faster:#0a6b5d;--slower:#a14a00;
-        --same:#5f6871;--on:#fff;--l1:#0b5cad;--l2:#b3470a;--l3:#0a6b5d;--l4:#7a3e9d}
+        :root{--ground:#fff;--ink:#1b1f24;--quiet:#57606a;--rule:#d0d7de;--panel:#f6f8fa;--same:#5f6871;--on:#fff;
+        --l1:#a14a00;--l2:#0a6b5d;--l3:#0b5cad;--l4:#7a3e9d;--l5:#9b1c4a;--l6:#565a00}
         @media (prefers-color-scheme:dark){:root{--ground:#11151a;--ink:#e6e9ed;--quiet:#9aa4af;--rule:#343c46;--panel:#1a2027;
-        --faster:#4cc7b0;--slower:#f0a35e;--same:#9aa4af;--on:#11151a;--l1:#79b8ff;--l2:#ffb074;--l3:#4cc7b0;--l4:#d2a8ff}}
+        --same:#9aa4af;--on:#11151a;--l1:#f0a35e;--l2:#4cc7b0;--l3:#79b8ff;--l4:#d2a8ff;--l5:#ff9ac1;--l6:#c9d16a}}
+        .line1{--own:var(--l1)}.line2{--own:var(--l2)}.line3{--own:var(--l3)}.line4{--own:var(--l4)}.line5{--own:var(--l5)}.line6{--own:var(--l6)}
+        .same{--own:var(--same)}
         *{box-sizing:border-box}
         body{margin:0;background:var(--ground);color:var(--ink);font:16px/1.5 system-ui,sans-serif;-webkit-text-size-adjust:100%}
         header,main{max-width:72rem;margin:0 auto;padding:0 1rem}main{padding-bottom:3rem}
@@ -175,7 +178,7 @@ enum HTMLTemplate {
         .strip{display:flex;height:1.6rem;border-radius:3px;overflow:hidden;margin:.25rem 0 .6rem}
         .strip span{flex:0 1 0;min-width:0;color:var(--on);font-size:.85rem;font-weight:600;line-height:1.6rem;text-align:center}
         .strip span:empty{display:none}.strip span{min-width:1.6rem}
-        .strip .slower{background:var(--slower)}.strip .same{background:var(--same)}.strip .faster{background:var(--faster)}
+        .strip span,.fill,.swatch,.cost-fill{background:var(--own)}
         .notes{background:var(--panel);padding:.75rem 1rem .75rem 2rem;overflow-wrap:anywhere;border-radius:6px}
         .scroll{overflow-x:auto;max-width:100%}
         table{border-collapse:collapse;font-size:.9rem}
@@ -190,12 +193,10 @@ enum HTMLTemplate {
         .track span{position:absolute;display:block}
         .one{top:-.45rem;bottom:-.45rem;border-left:1px solid var(--quiet)}
         .fill{top:0;bottom:0;min-width:2px}
-        .fill.faster{background:var(--faster)}.fill.slower{background:var(--slower)}.fill.same{background:var(--same)}
         .interval{top:50%;border-top:2px solid var(--ink);min-width:2px;outline:1px solid var(--ground)}
         .published{top:50%;width:.6rem;height:.6rem;margin:-.3rem 0 0 -.3rem;transform:rotate(45deg);background:var(--ground);border:2px solid var(--ink)}
         .figure{font-size:.9rem;line-height:1.35;font-variant-numeric:tabular-nums;min-width:0;overflow-wrap:anywhere}
-        .verdict{font-weight:600}.verdict.faster{color:var(--faster)}.verdict.slower{color:var(--slower)}
-        .verdict.same{color:var(--same)}
+        .verdict{font-weight:600;color:var(--own)}
         .axis .track{background:none}.tick{transform:translateX(-50%);font-size:.8rem;color:var(--quiet)}
         details>summary{cursor:pointer}summary h3{display:inline-block;margin:1.5rem 0 .5rem}
         .plots{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,20rem),1fr));gap:1rem;margin:.75rem 0}
@@ -203,20 +204,19 @@ enum HTMLTemplate {
         figcaption{font-weight:600;overflow-wrap:anywhere}
         svg{width:100%;height:auto;display:block;margin:.25rem 0}
         svg text{fill:var(--quiet);font-size:12px}.grid{stroke:var(--rule)}line.one{stroke:var(--quiet)}
-        polyline{fill:none;stroke-width:2.5;stroke-linejoin:round}
-        polyline.line1{stroke:var(--l1)}polyline.line2{stroke:var(--l2);stroke-dasharray:7 3}
-        polyline.line3{stroke:var(--l3);stroke-dasharray:2 3}polyline.line4{stroke:var(--l4);stroke-dasharray:9 3 2 3}
+        polyline{fill:none;stroke:var(--own);stroke-width:2.5;stroke-linejoin:round}
+        polyline.line2,polyline.line5{stroke-dasharray:7 3}polyline.line3{stroke-dasharray:12 3}
+        polyline.line4,polyline.line6{stroke-dasharray:9 3 2 3}polyline.floor{stroke-dasharray:2 3}
         .key-list{list-style:none;margin:0;padding:0;font-size:.85rem}.key-list li{overflow-wrap:anywhere}
-        .key{display:inline-block;width:1.5rem;margin-right:.5rem;vertical-align:middle;border-top:3px solid}
-        .key.line1{border-color:var(--l1)}.key.line2{border-color:var(--l2);border-top-style:dashed}
-        .key.line3{border-color:var(--l3);border-top-style:dotted}.key.line4{border-color:var(--l4);border-top-style:dashed}
+        .key{display:inline-block;width:1.5rem;margin-right:.5rem;vertical-align:middle;border-top:3px dashed var(--own)}
+        .key.line1{border-top-style:solid}.key.floor{border-top-style:dotted}
+        .keys{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem;margin:.5rem 0}
+        .swatch{display:inline-block;width:.8rem;height:.8rem;border-radius:2px;margin-right:.4rem;vertical-align:-.05rem}
         .more{font-size:.9rem;margin-top:.4rem}.more>summary{color:var(--quiet)}
         .measure{margin-top:.5rem;font-size:.85rem}.measure-name{color:var(--quiet)}
         .cost-bar{display:grid;grid-template-columns:minmax(0,7.5rem) minmax(0,1fr) 4.8rem;gap:.5rem;align-items:center}
         .who{overflow-wrap:anywhere}.value{text-align:right;font-variant-numeric:tabular-nums}
         .cost-track{display:block;height:.7rem;background:var(--panel)}.cost-fill{display:block;height:100%}
-        .cost-fill.line1{background:var(--l1)}.cost-fill.line2{background:var(--l2)}
-        .cost-fill.line3{background:var(--l3)}.cost-fill.line4{background:var(--l4)}
         pre{background:var(--panel);padding:.75rem 1rem;white-space:pre-wrap;overflow-wrap:anywhere;border-radius:6px}
         dl{display:grid;grid-template-columns:minmax(8rem,16rem) minmax(0,1fr);gap:.25rem 1rem}dt{color:var(--quiet)}
         dd{margin:0;overflow-wrap:anywhere;max-width:48rem}.reasons dt{color:var(--ink);font-weight:600}

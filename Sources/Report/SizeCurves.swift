@@ -77,12 +77,12 @@ struct HTMLSizeCurve {
     struct Line {
         var engine: String
         var points: String
-        var number: Int
+        var style: String
         var figures: String
     }
 
     /// Null where there is no line to draw.
-    init?(_ series: SizeSeries) {
+    init?(_ series: SizeSeries, colours: EngineColours) {
         let sizes = series.points.map { log10(Double($0.size)) }
         let ratios = series.rivals.flatMap { series.ratios($0) }.compactMap { $0?.ratio }.map { log2($0) }
         guard sizes.count > 1, let first = sizes.first, let last = sizes.last, !ratios.isEmpty else { return nil }
@@ -96,7 +96,7 @@ struct HTMLSizeCurve {
             HTMLCurve.bottom - (octave - low) / (high - low) * (HTMLCurve.bottom - HTMLCurve.top)
         }
         name = series.name
-        lines = series.rivals.enumerated().map { index, rival in
+        lines = series.rivals.map { rival in
             let points = zip(zip(sizes, series.points), series.ratios(rival)).compactMap { place, ratio in
                 ratio.map { (size: place.0, count: place.1.size, ratio: $0) }
             }
@@ -104,7 +104,7 @@ struct HTMLSizeCurve {
                 engine: rival,
                 points: points.map { "\(number(x($0.size))),\(number(y(log2($0.ratio.ratio))))" }.joined(
                     separator: " "),
-                number: index % 3 + 2,
+                style: colours.style(rival),
                 figures: points.map { "\(Format.ratio($0.ratio.ratio)) at \($0.count)" }.joined(separator: ", "))
         }
         labels = zip(sizes, series.points).map { size, point in

@@ -265,6 +265,37 @@ private func sample() -> ComparisonReport {
         #expect(ComparisonReport.engineTable([report]).contains("2.00, 2.00x too few turns"))
     }
 
+    /// An engine has one colour in bars, curves and costs, native SQLite another one, and a key says whose it is.
+    @Test func anEngineHasOneColour() throws {
+        var report = sample()
+        for result in report.results where result.engine == "lmdb" {
+            var other = result
+            other.engine = "granite"
+            report.results.append(other)
+        }
+        for ratio in report.ratios {
+            var other = ratio
+            other.engine = "granite"
+            report.ratios.append(other)
+        }
+        let html = try report.html()
+        for (name, style) in [("native faster", "line1"), ("lmdb faster", "line2"), ("granite faster", "line3")] {
+            #expect(
+                html.contains("<span class=\"swatch \(style)\" aria-hidden=\"true\"></span>\(name)</li>"), "\(name)")
+        }
+        for (name, style) in [("native (leveldb)", "line1"), ("lmdb", "line2"), ("granite", "line3")] {
+            #expect(html.contains("<span class=\"key \(style)\" aria-hidden=\"true\"></span>\(name):"), "\(name)")
+            let costs = html.components(separatedBy: "<span class=\"who\">\(name)").dropFirst()
+            #expect(
+                !costs.isEmpty && costs.allSatisfy { $0.prefix(120).contains("class=\"cost-fill \(style)\"") },
+                "\(name)")
+        }
+        for (name, style) in [("lmdb", "line2"), ("granite", "line3")] {
+            let bar = try #require(html.components(separatedBy: "<div class=\"name\">readrandom, \(name)</div>").last)
+            #expect(bar.prefix(200).contains("class=\"fill \(style)\""), "\(name)")
+        }
+    }
+
     /// Losses first, then what is alike, then gains; several reports in one table.
     @Test func theHeadlineTableBeginsWithLosses() {
         var report = sample()
