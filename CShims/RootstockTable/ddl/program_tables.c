@@ -19,26 +19,12 @@
 /* ---- the list ---- */
 
 /* Stands for a module that the program has not registered. */
-static int absent_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
-                          char **message) {
-    UNUSED(db);
-    UNUSED(count);
-    UNUSED(arguments);
-    UNUSED(message);
-    return rst_bare_vtab(context, "CREATE TABLE x(a)", sizeof(rst_txn_vtab), out);
-}
-
-static int absent_disconnect(sqlite3_vtab *table) {
-    sqlite3_free(table);
-    return SQLITE_OK;
-}
-
 static const sqlite3_module absent = {
     .iVersion = 1,
-    .xCreate = absent_connect,
-    .xConnect = absent_connect,
-    .xDisconnect = absent_disconnect,
-    .xDestroy = absent_disconnect,
+    .xCreate = rst_bare_connect,
+    .xConnect = rst_bare_connect,
+    .xDisconnect = rst_bare_disconnect,
+    .xDestroy = rst_bare_disconnect,
 };
 
 static int run(rst_connection *c, const char *sql, char **message) {

@@ -79,10 +79,7 @@ rst_connection *rst_txn_hook_connection(sqlite3 *db);
 /* After the commit of that number: looks at the store's readers now and then. */
 void rst_reader_monitor_watch(rst_connection *c, uint64_t identifier);
 
-/* ---- txn_module.c: a virtual table declared so, without a table of the store behind it; and SQLite's notices of
-** transactions ---- */
-/* txn_module.c: a virtual table declared so, without a table of the store behind it; and methods of one that is never
-** read. */
+/* ---- txn_module.c: virtual tables without a table of the store behind them; SQLite's notices of transactions ---- */
 /* What a virtual table begins with whose module hears of transactions. */
 typedef struct rst_txn_vtab {
     sqlite3_vtab base; /* must be first */
@@ -90,6 +87,9 @@ typedef struct rst_txn_vtab {
 } rst_txn_vtab;
 /* size: of the struct that begins with an rst_txn_vtab; the rest is zeroed. */
 int rst_bare_vtab(rst_connection *c, const char *declaration, size_t size, sqlite3_vtab **out);
+/* Methods of one that is never read. Its context is the rst_connection. */
+int rst_bare_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
+                     char **message);
 int rst_bare_best(sqlite3_vtab *base, sqlite3_index_info *info);
 int rst_bare_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out);
 int rst_bare_disconnect(sqlite3_vtab *base);

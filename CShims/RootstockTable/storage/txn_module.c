@@ -91,10 +91,8 @@ int rst_bare_disconnect(sqlite3_vtab *base) {
     return SQLITE_OK;
 }
 
-/* ---- the marker ---- */
-
-static int marker_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
-                          char **message) {
+int rst_bare_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
+                     char **message) {
     UNUSED(db);
     UNUSED(count);
     UNUSED(arguments);
@@ -102,10 +100,12 @@ static int marker_connect(sqlite3 *db, void *context, int count, const char *con
     return rst_bare_vtab(context, "CREATE TABLE x(a)", sizeof(rst_txn_vtab), out);
 }
 
+/* ---- the marker ---- */
+
 /* Not the same function as xConnect: that would make the module eponymous. */
 static int marker_create(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
                          char **message) {
-    return marker_connect(db, context, count, arguments, out, message);
+    return rst_bare_connect(db, context, count, arguments, out, message);
 }
 
 /* Without it nothing could be inserted, not even no row. */
@@ -120,7 +120,7 @@ static int marker_update(sqlite3_vtab *base, int count, sqlite3_value **values, 
 const sqlite3_module rst_txn_module = {
     .iVersion = 2,
     .xCreate = marker_create,
-    .xConnect = marker_connect,
+    .xConnect = rst_bare_connect,
     .xBestIndex = rst_bare_best,
     .xDisconnect = rst_bare_disconnect,
     .xDestroy = rst_bare_disconnect,
