@@ -66,15 +66,19 @@ void rst_validator_rest(rst_table *table);
 /* Runs one CREATE, DROP or ALTER on the schema database and carries what it changed into the catalog and the trees.
 ** Inside a write transaction; undoes itself on failure. */
 int rst_schema_change(rst_connection *c, const char *sql, char **message);
+/* The same of a program's own change of sqlite_schema, too; the values are its parameters', in their order. */
+int rst_schema_change_with(rst_connection *c, const char *sql, int count, sqlite3_value **values, char **message);
 /* The whole of a DDL statement that came through the front door; the values are its parameters', in their order. */
 int rst_ddl(rst_connection *c, const char *sql, int count, sqlite3_value **values, char **message);
 /* Makes SQLite's transaction one that writes the store, and begins the write. outermost: the statement's own is the
 ** only one that there is, and whoever rolls it back has the schema read anew. */
 int rst_change_join(rst_connection *c, bool outermost, char **message);
+/* The same within a statement that writes, where SQLite has no savepoint. */
+int rst_change_join_inside(rst_connection *c, char **message);
 /* Back to the savepoint of that name, in which a change was begun, and out of it. */
 void rst_change_undo(rst_connection *c, const char *savepoint);
-/* The same inside a savepoint of our own (maintain.c); rst_change_end releases it, or rolls it back where code is an
-** error, and gives last_insert_rowid() back. */
+/* The same inside a savepoint or a mark of our own (maintain.c); rst_change_end releases it, or rolls it back where code
+** is an error, and gives last_insert_rowid() back. */
 int rst_change_begin(rst_connection *c, char **message);
 int rst_change_end(rst_connection *c, int code, char **message);
 

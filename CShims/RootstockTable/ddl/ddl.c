@@ -106,7 +106,7 @@ static int run_change(rst_connection *c, const char *sql, int count, sqlite3_val
     if (code == SQLITE_OK) code = rst_create_as(c, sql, count, values, &done, message);
     if (code == SQLITE_OK && !done) code = rst_program_table_change(c, sql, &done, message);
     if (code == SQLITE_OK && !done) code = drop_rows(c, sql, outermost, message);
-    if (code == SQLITE_OK && !done) code = rst_schema_change(c, sql, message);
+    if (code == SQLITE_OK && !done) code = rst_schema_change_with(c, sql, count, values, message);
     return code;
 }
 
@@ -193,12 +193,16 @@ static void put_back(rst_connection *c) {
         (void)rst_triggers_load(c, NULL);
 }
 
+int rst_change_join_inside(rst_connection *c, char **message) {
+    int code = rst_execute(c, message, "CREATE VIRTUAL TABLE IF NOT EXISTS main.rootstock_txn USING rootstock_txn");
+    if (code == SQLITE_OK) code = rst_execute(c, message, "INSERT INTO main.rootstock_txn SELECT 1 WHERE 0");
+    return code == SQLITE_OK ? rst_write_begin(c, message) : code;
+}
+
 /* Within a statement that writes. */
 static int change_inside(rst_connection *c, rst_mark mark, const char *sql, int count, sqlite3_value **values,
                          char **message) {
-    int code = rst_execute(c, message, "CREATE VIRTUAL TABLE IF NOT EXISTS main.rootstock_txn USING rootstock_txn");
-    if (code == SQLITE_OK) code = rst_execute(c, message, "INSERT INTO main.rootstock_txn SELECT 1 WHERE 0");
-    if (code == SQLITE_OK) code = rst_write_begin(c, message);
+    int code = rst_change_join_inside(c, message);
     if (code == SQLITE_OK) code = rst_schema_refresh(c, message);
     if (code == SQLITE_OK) code = change_and_declare(c, sql, count, values, false, message);
     if (code != SQLITE_OK) {

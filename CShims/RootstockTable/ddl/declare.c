@@ -223,8 +223,9 @@ static int set_query_only(rst_connection *c, bool on) {
     return code;
 }
 
-/* A module may lack what the application registers on a connection only once it is open: a tokenizer of FTS. Then a
-** view stands for the table, which says what is missing, until a refresh connects it. */
+/* A module may lack what the application registers on a connection only once it is open: a tokenizer of FTS. Or the
+** table lacks its shadow tables, which a dump makes behind it. Then a view stands for the table, which says what is
+** missing, until a refresh connects it. */
 static int declare_missing(rst_connection *c, const rst_object *object, char **message) {
     char *reason = sqlite3_mprintf("%s", sqlite3_errmsg(c->db));
     int code = reason == NULL ? SQLITE_NOMEM : SQLITE_OK;
@@ -292,7 +293,8 @@ static int declare(rst_connection *c, char **message) {
         sqlite3_free(sql);
         if (code == SQLITE_OK)
             code = note_declared(c, declared_type(c, object), object->name, object->sql, object->identifier, NULL);
-        else if ((code & 0xff) == SQLITE_ERROR && declared_type(c, object) == DECLARED_TABLE &&
+        else if (((code & 0xff) == SQLITE_ERROR || (code & 0xff) == SQLITE_CORRUPT) &&
+                 declared_type(c, object) == DECLARED_TABLE &&
                  (definitions->opening || executor_of(c)->refreshing || store_of(c)->tables_missing))
             code = declare_missing(c, object, message);
     }

@@ -37,25 +37,32 @@ int rst_refuse_generated(const rst_table *table, const rst_statement_parts *part
     }
 }
 
-/* Begins a change that SQLite knows of as a write (see rst_ddl), inside a savepoint of that name. */
 int rst_change_begin(rst_connection *c, char **message) {
+    rst_definitions *definitions = definitions_of(c);
+    bool savepoint;
     int code;
-    definitions_of(c)->saved_rowid = sqlite3_last_insert_rowid(c->db);
-    code = rst_execute(c, message, "SAVEPOINT \"rootstock change\"");
-    if (code == SQLITE_OK) code = rst_change_join(c, false, message);
+    definitions->saved_rowid = sqlite3_last_insert_rowid(c->db);
+    code = rst_savepoint_or_mark(c, "SAVEPOINT \"rootstock change\"", false, &savepoint, &definitions->change_mark,
+                                 message);
+    definitions->change_marked = code == SQLITE_OK && !savepoint;
+    if (code == SQLITE_OK) code = savepoint ? rst_change_join(c, false, message) : rst_change_join_inside(c, message);
     /* A statement prepared before a ROLLBACK is run again: what the ROLLBACK took away must not be believed. */
     if (code == SQLITE_OK) code = rst_schema_refresh(c, message);
-    definitions_of(c)->interruptible = code == SQLITE_OK ? rst_interruptible(c) : NULL;
+    definitions->interruptible = code == SQLITE_OK ? rst_interruptible(c) : NULL;
     return code;
 }
 
 int rst_change_end(rst_connection *c, int code, char **message) {
     rst_definitions *definitions = definitions_of(c);
-    if (code == SQLITE_OK) code = rst_execute(c, message, "RELEASE \"rootstock change\"");
-    if (code == SQLITE_INTERRUPT) {
-        rst_interrupted_rollback(c, definitions->interruptible);
-    } else if (code != SQLITE_OK) {
-        rst_change_undo(c, "rootstock change");
+    if (definitions->change_marked) {
+        if (code != SQLITE_OK) (void)rst_mark_undo(c, definitions->change_mark);
+        rst_mark_release(c, definitions->change_mark);
+    } else {
+        if (code == SQLITE_OK) code = rst_execute(c, message, "RELEASE \"rootstock change\"");
+        if (code == SQLITE_INTERRUPT)
+            rst_interrupted_rollback(c, definitions->interruptible);
+        else if (code != SQLITE_OK)
+            rst_change_undo(c, "rootstock change");
     }
     if (definitions->interruptible != NULL) rst_statement_done(c, definitions->interruptible);
     definitions->interruptible = NULL;

@@ -5,12 +5,13 @@
 ** change touches (ALTER TABLE). Then the schema database's schema is compared with the one before: of a CREATE only
 ** what came, of a DROP only what it names. The difference is carried into the catalog, the trees and the rows.
 ** Invariant: the catalog's objects are the schema database's sqlite_schema, row for row, plus the number of each one's
-** tree.
+** tree. A program's own change of sqlite_schema goes the same way (written_schema.c).
 */
 #include "ddl/ddl.h"
 #include "executor/change.h"
 #include "ddl/ddl_rows.h"
 #include "ddl/schema_rows.h"
+#include "ddl/written_schema.h"
 #include "catalog/hosted.h"
 #include "ddl/declare.h"
 #include "catalog/describe.h"
@@ -267,6 +268,7 @@ static int complete_altered(rst_connection *c, const char *sql, char **message) 
     rst_token verb = rst_token_next(&p, end), name, schema;
     char *text;
     int code;
+    if (rst_written_schema_is(sql)) return rst_tables_complete(c, message);
     if (!rst_token_is(&verb, "ALTER")) return SQLITE_OK;
     (void)rst_token_next(&p, end); /* TABLE */
     name = rst_token_object(&p, end, &schema);
@@ -280,6 +282,11 @@ static int complete_altered(rst_connection *c, const char *sql, char **message) 
 }
 
 int rst_schema_change(rst_connection *c, const char *sql, char **message) {
+    return rst_schema_change_with(c, sql, 0, NULL, message);
+}
+
+int rst_schema_change_with(rst_connection *c, const char *sql, int count, sqlite3_value **values, char **message) {
+    const bool written = rst_written_schema_is(sql);
     rst_schema *schema = schema_of(c);
     rst_store *store = store_of(c);
     rst_schema_rows before = {0}, after = {0};
@@ -312,7 +319,7 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
         if (code == SQLITE_OK) {
             mirror_settings settings;
             settings_follow(c, sql, &settings);
-            code = mirror_run(c, sql, message);
+            code = written ? rst_written_schema_run(c, sql, count, values, message) : mirror_run(c, sql, message);
             settings_restore(schema->schema_db, &settings);
             /* A text that SQLite writes and cannot read back (a view called IF) leaves its schema broken, within a
             ** transaction. */
@@ -322,6 +329,7 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
     if (code == SQLITE_OK) code = rst_temporary_objects_take(c);
     if (code == SQLITE_OK) code = rst_temporary_triggers_take(c);
     if (code == SQLITE_OK) code = rst_schema_rows_take_again(c, &reach, &before, &after);
+    if (code == SQLITE_OK && written) code = rst_written_schema_judge(c, &before, &after, message);
     if (code == SQLITE_OK && lent != NULL) {
         /* Give the lent row back: the table may have another name now. */
         for (int i = 0; i < before.count; i++) {
@@ -349,7 +357,9 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
     }
     if (code == SQLITE_OK) code = note_changed(&before, &after, &changed);
     if (code == SQLITE_OK) code = rst_schema_follow(c, &changed, message);
-    if (code == SQLITE_OK) code = carry_data(c, &before, &after, old, old_count, message);
+    if (code == SQLITE_OK)
+        code = written ? rst_written_schema_carry(c, &before, &after, old, old_count, message)
+                       : carry_data(c, &before, &after, old, old_count, message);
     if (code == SQLITE_OK) {
         code = mirror_run(c, "RELEASE change", NULL);
     } else {
@@ -357,6 +367,7 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
         for (int i = 0; i < schema->table_count; i++) rst_validator_finalize(schema->tables[i]);
         (void)mirror_run(c, "ROLLBACK TO change", &kept);
         (void)mirror_run(c, "RELEASE change", &kept);
+        if (written) rst_written_schema_undone(c);
         sqlite3_free(kept);
         (void)rst_temporary_triggers_read(c);
         if (rst_mark_undo(c, mark) == SQLITE_OK && old != NULL) {

@@ -247,3 +247,35 @@ int rst_rewrite_schema(rst_connection *c, const char *sql, const char *end, cons
         while (end < stop && *end != ';') end++;
     return ddl_call(c, sql, end, out, message);
 }
+
+/* ---- sqlite_schema itself ---- */
+
+bool rst_changes_schema_table(const rst_statement_parts *parts) {
+    return parts->kind != KIND_OTHER && parts->kind != KIND_SELECT &&
+           (parts->schema.type == TOKEN_END || rst_token_same_name(&parts->schema, "main")) &&
+           (rst_token_same_name(&parts->table, "sqlite_master") || rst_token_same_name(&parts->table, "sqlite_schema"));
+}
+
+int rst_rewrite_schema_table(rst_connection *c, const rst_statement_parts *parts, char **out, char **message) {
+    const char *p = parts->whole.start, *end = parts->whole.end, *behind;
+    int writable = 0, defensive = 0;
+    rst_token token, next;
+    (void)sqlite3_db_config(c->db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, -1, &writable);
+    (void)sqlite3_db_config(c->db, SQLITE_DBCONFIG_DEFENSIVE, -1, &defensive);
+    if (!writable || defensive) {
+        rst_set_message(message, "table sqlite_master may not be modified");
+        return SQLITE_ERROR;
+    }
+    /* It runs on the schema database, whose other tables have no rows. */
+    for (token = rst_token_next(&p, end); token.type != TOKEN_END; token = next) {
+        behind = p;
+        next = rst_token_next(&p, end);
+        if (!rst_token_is(&token, "SELECT") && !rst_token_is(&token, "RETURNING") &&
+            !(rst_token_is(&token, "FROM") && behind > parts->verb.end) &&
+            !(rst_token_is(&token, "IN") && !rst_token_mark(&next, "(")))
+            continue;
+        rst_set_message(message, "a change of sqlite_schema on a store reads no other table, and has no RETURNING");
+        return SQLITE_ERROR;
+    }
+    return ddl_call(c, parts->whole.start, parts->whole.end, out, message);
+}

@@ -12,6 +12,7 @@
 ** | the same with UPSERT, RETURNING, triggers,  | rootstock_run(text, parameters ...) or, with RETURNING,   |
 ** |   foreign keys, constraints' conflict modes |   rootstock_returning(text, parameters ...) (runner.c)    |
 ** | CREATE, DROP, ALTER                         | rootstock_ddl(text) (front_schema.c, ddl.c)               |
+** | the same on sqlite_schema, writable         | rootstock_ddl(text, parameters ...) (written_schema.c)    |
 ** | PRAGMA table_info and its kin               | rootstock_pragma_table_info(name) ... (front_pragma.c)    |
 ** | anything on temp or attached objects        | itself                                                    |
 ** Invariant: a statement on a connection without a store comes back unchanged; so does one that concerns no store
@@ -179,6 +180,7 @@ static int rewrite_data(rst_connection *c, const char *sql, const char *end, cha
     int code = SQLITE_OK;
     rst_statement_parse(sql, end, &parts);
     *plain = parts.kind == KIND_SELECT; /* WITH; as without it */
+    if (rst_changes_schema_table(&parts)) return rst_rewrite_schema_table(c, &parts, out, message);
     if (parts.kind != KIND_OTHER && parts.kind != KIND_SELECT) table = rst_target(c, &parts.schema, &parts.table);
     if (table != NULL) code = rewrite_changes(&parts, &counted);
     if (counted != NULL) {

@@ -23,6 +23,9 @@ int rst_quoted_call(const char *function, const char *start, const char *end, ch
 /* CREATE, DROP, ALTER. stop: behind the statement with its blanks and semicolon. *out null: as it is. */
 int rst_rewrite_schema(rst_connection *c, const char *sql, const char *end, const char *stop, char **out,
                        char **message);
+/* INSERT, UPDATE or DELETE of sqlite_schema itself, be it by the name sqlite_master. */
+bool rst_changes_schema_table(const rst_statement_parts *parts);
+int rst_rewrite_schema_table(rst_connection *c, const rst_statement_parts *parts, char **out, char **message);
 /* PRAGMA; *out null: as it is. */
 int rst_rewrite_pragma(rst_connection *c, const char *sql, const char *end, char **out, char **message);
 /* What SQLite runs of a statement that the store runs as a program: *inner, from sqlite3_malloc, or null where it is

@@ -89,6 +89,64 @@ import Testing
         }
     }
 
+    /// What no CREATE could have made does not come into a store's schema by `PRAGMA writable_schema` either.
+    @Test(arguments: [
+        (
+            "UPDATE sqlite_schema SET sql='CREATE TABLE t(a INTEGER PRIMARY KEY, b, c)'",
+            "t has rows that do not fit the new text: make a table and copy them"
+        ),
+        (
+            "UPDATE sqlite_schema SET sql='CREATE TABLE t(a, b)'",
+            "t has rows that do not fit the new text: make a table and copy them"
+        ),
+        (
+            "UPDATE sqlite_schema SET sql='CREATE TABLE t(a PRIMARY KEY, b) WITHOUT ROWID'",
+            "t has rows that do not fit the new text: make a table and copy them"
+        ),
+        (
+            "UPDATE sqlite_schema SET sql='CREATE TABLE t(a INTEGER PRIMARY KEY, b UNIQUE)'",
+            "t has another UNIQUE or PRIMARY KEY"
+        ),
+        (
+            "INSERT INTO sqlite_schema VALUES('table','u','u',2,'CREATE TABLE u(a)')",
+            "u has rows of its own, for which it takes a CREATE"
+        ),
+        (
+            "INSERT INTO sqlite_schema VALUES('table','f','f',0,'CREATE VIRTUAL TABLE f USING fts5(a)')",
+            "f is of a module whose tables are not kept in a store"
+        ),
+    ])
+    func aRowOfTheSchemaIsRefused(sql: String, message: String) throws {
+        let folder = try TemporaryFolder()
+        let connection = try Connection(path: folder.path(), engine: .lmdb)
+        let text = Value.text("CREATE TABLE t(a INTEGER PRIMARY KEY, b)")
+        try connection.executeScript(
+            "CREATE TABLE t(a INTEGER PRIMARY KEY, b); INSERT INTO t(b) VALUES ('kept'); PRAGMA writable_schema=ON")
+        let error = try databaseError { try connection.execute(sql) }
+        #expect(error?.message == "sqlite_schema of a store: " + message)
+        try #expect(connection.queryValue("SELECT group_concat(sql) FROM sqlite_schema") == text)
+        try #expect(connection.queryValue("SELECT group_concat(b) FROM t") == .text("kept"))
+        try connection.executeScript("INSERT INTO t(b) VALUES ('more'); CREATE INDEX i ON t(b)")
+        try #expect(connection.queryValue("SELECT count(*) FROM t INDEXED BY i WHERE b='more'") == .integer(1))
+    }
+
+    /// The change runs where the other tables have no rows.
+    @Test func aChangeOfTheSchemaReadsNoOtherTable() throws {
+        let folder = try TemporaryFolder()
+        let connection = try Connection(path: folder.path(), engine: .lmdb)
+        try connection.executeScript("CREATE TABLE t(a); PRAGMA writable_schema=ON")
+        for sql in [
+            "DELETE FROM sqlite_schema WHERE name IN (SELECT a FROM t)", "DELETE FROM sqlite_schema WHERE name IN t",
+            "UPDATE sqlite_schema SET sql=a FROM t", "DELETE FROM sqlite_schema RETURNING name",
+            "WITH w AS (SELECT a FROM t) DELETE FROM sqlite_schema WHERE name IN w",
+        ] {
+            let error = try databaseError { try connection.execute(sql) }
+            #expect(
+                error?.message == "a change of sqlite_schema on a store reads no other table, and has no RETURNING")
+        }
+        try #expect(connection.queryValue("SELECT count(*) FROM sqlite_schema") == .integer(1))
+    }
+
     /// `sqlite3_blob_open` reads pages of SQLite's own B-tree.
     @Test func aBlobIsNotOpenedInPlace() throws {
         let folder = try TemporaryFolder()

@@ -59,6 +59,8 @@ static int note_make(sqlite3 *db, void *context, int count, const char *const *a
                     "INSERT INTO \"%w\".\"%w_total\" VALUES(0)",
                     arguments[1], arguments[2], arguments[1], arguments[2], arguments[1], arguments[2], arguments[2],
                     arguments[1], arguments[2]));
+    if (code == SQLITE_OK && count > 3 && strcmp(arguments[3], "marks") == 0)
+        code = sqlite3_exec(db, "PRAGMA user_version=7; PRAGMA application_id=9", NULL, NULL, NULL);
     if (code == SQLITE_OK) code = sqlite3_declare_vtab(db, "CREATE TABLE x(text TEXT, size INT, command HIDDEN)");
     if (code != SQLITE_OK) return code;
     table = calloc(1, sizeof *table);

@@ -1,0 +1,165 @@
+/*
+** written_schema.c - a program's own change of sqlite_schema: written_schema.h.
+*/
+#include "ddl/written_schema.h"
+
+#include "catalog/hosted.h"
+#include "executor/change.h"
+#include "executor/program_state.h"
+#include "parser/tokens.h"
+
+#include <string.h>
+
+bool rst_written_schema_is(const char *sql) {
+    const char *p = sql;
+    rst_token verb = rst_token_next(&p, sql + strlen(sql));
+    return rst_token_is(&verb, "INSERT") || rst_token_is(&verb, "REPLACE") || rst_token_is(&verb, "UPDATE") ||
+           rst_token_is(&verb, "DELETE") || rst_token_is(&verb, "WITH");
+}
+
+/* ---- on the schema database ---- */
+
+static int read_anew(rst_connection *c, char **message) {
+    int code = rst_schema_db_execute(schema_of(c)->schema_db, "PRAGMA writable_schema=RESET", message);
+    return code == SQLITE_OK ? rst_schema_db_execute(schema_of(c)->schema_db, "SELECT 1 FROM sqlite_master", message)
+                             : code;
+}
+
+int rst_written_schema_run(rst_connection *c, const char *sql, int count, sqlite3_value **values, char **message) {
+    sqlite3 *schema_db = schema_of(c)->schema_db;
+    rst_parameters parameters = {0};
+    sqlite3_stmt *statement = NULL;
+    int code = rst_schema_db_execute(schema_db, "PRAGMA writable_schema=ON", message), read;
+    if (code != SQLITE_OK) return code;
+    code = rst_parameters_number(c, sql, sql + strlen(sql), &parameters, NULL, message);
+    if (code == SQLITE_OK) {
+        code = sqlite3_prepare_v2(schema_db, sql, -1, &statement, NULL);
+        if (code == SQLITE_OK) {
+            rst_arguments_bind(&parameters, values, count, statement);
+            (void)sqlite3_step(statement);
+            code = sqlite3_reset(statement);
+        }
+        if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(schema_db));
+    }
+    (void)sqlite3_finalize(statement);
+    rst_parameters_free(&parameters);
+    read = read_anew(c, code == SQLITE_OK ? message : NULL);
+    return code == SQLITE_OK ? read : code;
+}
+
+void rst_written_schema_undone(rst_connection *c) {
+    (void)read_anew(c, NULL);
+}
+
+/* ---- what came of it ---- */
+
+static bool same_text(const char *a, const char *b) {
+    return (a == NULL && b == NULL) || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static int refuse(char **message, const char *name, const char *why) {
+    rst_set_message(message, "sqlite_schema of a store: %s %s", name == NULL ? "a row" : name, why);
+    return SQLITE_ERROR;
+}
+
+/* A row that came: what has no tree of its own. */
+static int judge_new(rst_connection *c, const rst_schema_row *row, char **message) {
+    const rst_object object = {.type = row->type, .name = row->name, .table_name = row->table_name, .sql = row->sql};
+    rst_token module;
+    if (strcmp(row->type, "view") == 0 || strcmp(row->type, "trigger") == 0) return SQLITE_OK;
+    if (!rst_object_is_virtual(&object))
+        return refuse(message, row->name, "has rows of its own, for which it takes a CREATE");
+    if (!rst_virtual_is_plain(&object, &module) ||
+        !(rst_hosted_is(c, &module) || rst_hosted_may_be_program(c, &module)))
+        return refuse(message, row->name, "is of a module whose tables are not kept in a store");
+    store_of(c)->tables_missing = true; /* its shadow tables may come behind it */
+    return rst_hosted_is(c, &module) ? SQLITE_OK : rst_hosted_stand_in(c, &module);
+}
+
+/* Each UNIQUE and PRIMARY KEY of a table has an index, and that a row: but the key of a table WITHOUT ROWID. */
+static int judge_constraints(rst_connection *c, const rst_schema_row *row, char **message) {
+    sqlite3_stmt *query = NULL;
+    bool same = false;
+    int code = sqlite3_prepare_v2(schema_of(c)->schema_db,
+                                  "SELECT NOT EXISTS (SELECT 1 FROM pragma_index_list(?1) AS i, pragma_table_list(?1) "
+                                  "AS t WHERE (origin='u' OR (origin='pk' AND NOT wr)) AND i.name NOT IN (SELECT name "
+                                  "FROM sqlite_master))",
+                                  -1, &query, NULL);
+    if (code == SQLITE_OK) code = sqlite3_bind_text(query, 1, row->name, -1, SQLITE_STATIC);
+    if (code == SQLITE_OK) same = sqlite3_step(query) == SQLITE_ROW && sqlite3_column_int(query, 0) == 1;
+    (void)sqlite3_finalize(query);
+    return code != SQLITE_OK || same ? code : refuse(message, row->name, "has another UNIQUE or PRIMARY KEY");
+}
+
+/* That a row is what its text creates, SQLite has judged when it read its schema anew. */
+int rst_written_schema_judge(rst_connection *c, const rst_schema_rows *before, const rst_schema_rows *after,
+                             char **message) {
+    int code = SQLITE_OK;
+    for (int i = 0; i < after->count && code == SQLITE_OK; i++) {
+        const rst_schema_row *row = &after->rows[i], *old = rst_schema_rows_find(before, row->rowid);
+        if (old == NULL)
+            code = judge_new(c, row, message);
+        else if (!same_text(old->type, row->type))
+            code = refuse(message, old->name, "stays what it is");
+        else if (strcmp(row->type, "table") == 0 && !same_text(old->sql, row->sql))
+            code = judge_constraints(c, row, message);
+    }
+    return code;
+}
+
+/* ---- rows and indexes ---- */
+
+static bool same_key(const rst_part *a, int a_count, const rst_part *b, int b_count) {
+    bool same = a_count == b_count;
+    for (int i = 0; i < a_count && same; i++)
+        same = a[i].column == b[i].column && a[i].column != -2 && memcmp(&a[i].key, &b[i].key, sizeof a[i].key) == 0 &&
+               same_text(a[i].collation_name, b[i].collation_name);
+    return same;
+}
+
+/* Whether rows that were stored under the old text are rows of the new one. */
+static bool same_rows(const rst_table *old, const rst_table *table) {
+    bool same = old->column_count == table->column_count && old->without_rowid == table->without_rowid &&
+                old->rowid_column == table->rowid_column &&
+                same_key(old->key, old->key_count, table->key, table->key_count);
+    for (int i = 0; i < table->column_count && same; i++)
+        same = old->columns[i].generated == table->columns[i].generated;
+    return same;
+}
+
+static int fill_indexes(rst_connection *c, const rst_table *old, rst_table *table, const rst_schema_rows *before,
+                        const rst_schema_rows *after, char **message) {
+    int code = SQLITE_OK;
+    for (int i = 0; i < table->index_count && code == SQLITE_OK; i++) {
+        rst_index *index = &table->indexes[i];
+        const rst_index *was = NULL;
+        const rst_schema_row *row = NULL, *old_row;
+        for (int k = 0; k < old->index_count && was == NULL; k++)
+            was = strcmp(old->indexes[k].name, index->name) == 0 ? &old->indexes[k] : NULL;
+        for (int k = 0; k < after->count && row == NULL; k++)
+            row = strcmp(after->rows[k].type, "index") == 0 && strcmp(after->rows[k].name, index->name) == 0
+                      ? &after->rows[k]
+                      : NULL;
+        if (was == NULL || row == NULL) return refuse(message, index->name, "has no row");
+        old_row = rst_schema_rows_find(before, row->rowid);
+        if (same_text(old_row->sql, row->sql) && !index->evaluated &&
+            same_key(was->parts, was->part_count, index->parts, index->part_count) && was->unique == index->unique)
+            continue;
+        code = rst_clear(c, &index->tree);
+        if (code == SQLITE_OK) code = rst_index_fill(table, i, message);
+    }
+    return code;
+}
+
+int rst_written_schema_carry(rst_connection *c, const rst_schema_rows *before, const rst_schema_rows *after,
+                             rst_table **old, int old_count, char **message) {
+    int code = SQLITE_OK;
+    for (int k = 0; k < old_count && code == SQLITE_OK; k++) {
+        rst_table *table = rst_table_find(c, old[k]->name);
+        if (table == NULL || table == old[k] || table->identifier != old[k]->identifier) continue;
+        if (!same_rows(old[k], table))
+            return refuse(message, table->name, "has rows that do not fit the new text: make a table and copy them");
+        code = fill_indexes(c, old[k], table, before, after, message);
+    }
+    return code;
+}

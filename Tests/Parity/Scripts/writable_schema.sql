@@ -1,0 +1,98 @@
+-- PRAGMA writable_schema: a program's own changes of sqlite_schema, which SQLite reads at the next opening, or at RESET.
+CREATE TABLE p(id INTEGER PRIMARY KEY, n TEXT NOT NULL CHECK(n<>'x'));
+CREATE TABLE t(a, b REFERENCES p(id), c INT DEFAULT 5);
+CREATE INDEX i ON t(a);
+CREATE UNIQUE INDEX j ON t(b,c);
+CREATE TABLE w(k TEXT PRIMARY KEY, v) WITHOUT ROWID;
+CREATE TABLE s(a INTEGER PRIMARY KEY AUTOINCREMENT, b);
+CREATE VIEW v AS SELECT a FROM t;
+CREATE TRIGGER r AFTER INSERT ON t BEGIN INSERT INTO w VALUES(new.a,'r'); END;
+INSERT INTO p VALUES(1,'a'),(2,'b');
+INSERT INTO t VALUES(1,1,3),(4,2,6);
+INSERT INTO s(b) VALUES(7);
+-- Without the pragma nobody writes it.
+UPDATE sqlite_master SET sql='' WHERE name='t';
+DELETE FROM sqlite_schema;
+INSERT INTO main.sqlite_master VALUES('view','x','x',0,'CREATE VIEW x AS SELECT 1');
+WITH c AS (SELECT 1) DELETE FROM sqlite_schema;
+-- Constraints of a table go.
+PRAGMA writable_schema=ON;
+UPDATE sqlite_master SET sql=replace(sql,'NOT NULL CHECK(n<>''x'')','') WHERE name='p' AND type='table';
+PRAGMA writable_schema=RESET;
+INSERT INTO p VALUES(3,'x'),(4,NULL);
+SELECT * FROM p;
+SELECT type,name,tbl_name,sql FROM sqlite_master;
+-- Others come, a DEFAULT changes, and a type.
+PRAGMA writable_schema=ON;
+UPDATE sqlite_schema SET sql='CREATE TABLE t(a, b REFERENCES p(id) ON DELETE CASCADE, c TEXT DEFAULT 7 CHECK(c<>''9''))' WHERE name IN ('t') AND type='table';
+PRAGMA writable_schema=RESET;
+PRAGMA foreign_key_list(t);
+PRAGMA table_info(t);
+INSERT INTO t(a) VALUES(9);
+INSERT INTO t(a,c) VALUES(10,9);
+SELECT a,b,c,typeof(c) FROM t ORDER BY a;
+PRAGMA foreign_keys=ON;
+DELETE FROM p WHERE id=2;
+SELECT * FROM t;
+SELECT * FROM w;
+PRAGMA foreign_keys=OFF;
+-- A view and a trigger have other texts, or go, or come.
+PRAGMA writable_schema=ON;
+UPDATE sqlite_master SET sql='CREATE VIEW v AS SELECT a,b FROM t' WHERE name='v';
+UPDATE sqlite_master SET sql='CREATE TRIGGER r AFTER INSERT ON t BEGIN INSERT INTO w VALUES(new.a,''s''); END' WHERE name='r';
+INSERT INTO sqlite_schema(type,name,tbl_name,rootpage,sql) VALUES('trigger','r2','t',0,'CREATE TRIGGER r2 AFTER DELETE ON t BEGIN DELETE FROM w; END');
+INSERT INTO sqlite_schema VALUES('view','v2','v2',0,'CREATE VIEW v2 AS SELECT count(*) AS n FROM t');
+PRAGMA writable_schema=RESET;
+SELECT * FROM v;
+INSERT INTO t VALUES(20,NULL,NULL);
+SELECT * FROM w;
+DELETE FROM t WHERE a=20;
+SELECT * FROM w;
+SELECT * FROM v2;
+PRAGMA writable_schema=ON;
+DELETE FROM sqlite_master WHERE type='trigger' AND tbl_name='t';
+PRAGMA writable_schema=RESET;
+DELETE FROM t WHERE a=9;
+SELECT * FROM t;
+SELECT name FROM sqlite_master ORDER BY 1;
+-- Names change, where every row and text says so.
+PRAGMA writable_schema=ON;
+UPDATE sqlite_master SET name=CASE type WHEN 'table' THEN 't2' ELSE name END, tbl_name='t2', sql=replace(replace(sql,'TABLE t(','TABLE t2('),'ON t(','ON t2(') WHERE tbl_name='t';
+UPDATE sqlite_master SET sql=replace(sql,'FROM t','FROM t2') WHERE type='view';
+PRAGMA writable_schema=RESET;
+INSERT INTO t2 VALUES(30,NULL,NULL);
+SELECT a FROM t2 INDEXED BY i WHERE a>5;
+SELECT * FROM v;
+SELECT * FROM t;
+PRAGMA writable_schema=ON;
+UPDATE sqlite_master SET sql='CREATE INDEX i ON t2(a COLLATE NOCASE DESC)' WHERE name='i';
+PRAGMA writable_schema=RESET;
+REINDEX;
+SELECT a FROM t2 INDEXED BY i WHERE a>0 ORDER BY a COLLATE NOCASE DESC;
+PRAGMA integrity_check;
+-- It is undone with its transaction.
+BEGIN;
+PRAGMA writable_schema=ON;
+UPDATE sqlite_master SET sql='CREATE TABLE w(k TEXT PRIMARY KEY, v NOT NULL) WITHOUT ROWID' WHERE name='w';
+ROLLBACK;
+PRAGMA writable_schema=RESET;
+INSERT INTO w VALUES('null',NULL);
+SAVEPOINT one;
+PRAGMA writable_schema=ON;
+UPDATE sqlite_master SET sql='CREATE TABLE w(k TEXT PRIMARY KEY, v NOT NULL) WITHOUT ROWID' WHERE name='w';
+ROLLBACK TO one;
+RELEASE one;
+PRAGMA writable_schema=RESET;
+INSERT INTO w VALUES('null2',NULL);
+SELECT * FROM w;
+PRAGMA integrity_check;
+-- The old way to empty a database.
+PRAGMA writable_schema=ON;
+DELETE FROM sqlite_master WHERE type IN ('table','index','trigger');
+PRAGMA writable_schema=RESET;
+VACUUM;
+SELECT name FROM sqlite_master;
+PRAGMA integrity_check;
+CREATE TABLE t(a);
+INSERT INTO t VALUES(1);
+SELECT * FROM t;
