@@ -1,6 +1,6 @@
 /*
-** control.c - sqlite3_file_control, the checkpoints and sqlite3_txn_state: what a program asks of its file, its
-** write-ahead log and its locks.
+** control.c - what a program asks of its file, its write-ahead log, its locks and its transaction: sqlite3_file_control,
+** the checkpoints, sqlite3_txn_state, sqlite3_get_autocommit.
 **
 ** A store has none. What may be switched on natively is kept and told again, and changes nothing; a checkpoint finds
 ** nothing to do. Each answers as it does for a database in WAL mode where the program has asked for that mode.
@@ -84,6 +84,15 @@ INTERPOSED(int, txn_state, (sqlite3 * db, const char *schema)) {
     }
     rsti_leave(d);
     return state;
+}
+
+/* A statement outside a transaction may have a savepoint of the store's around its work. Who asks in between, a function
+** or a module of the program's, hears what he hears natively. */
+INTERPOSED(int, get_autocommit, (sqlite3 * db)) {
+    const rsti_database *d;
+    RSTI_START();
+    d = RSTI_FIND(db);
+    return d != NULL && __atomic_load_n(&d->alone, __ATOMIC_RELAXED) != NULL ? 1 : sqlite3_get_autocommit(db);
 }
 
 /* The store counts its deferred violations itself. */

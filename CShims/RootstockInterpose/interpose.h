@@ -97,9 +97,10 @@ struct rsti_database {
     rsti_twin *twin;
     bool guards; /* the store had virtual tables in that state of its schema */
     unsigned long long guards_state;
-    int own;         /* statements of ours are prepared: the authorizer and the trace hear nothing of them */
-    int stepping;    /* statements that are: a module's or a function's within another one */
-    bool authorized; /* the row validator has judged the statement that is prepared now */
+    int own;      /* statements of ours are prepared: the authorizer and the trace hear nothing of them */
+    int stepping; /* statements that are: a module's or a function's within another one */
+    const rsti_statement *alone; /* in its step, which began outside a transaction; or null */
+    bool authorized;             /* the row validator has judged the statement that is prepared now */
     /* hooks */
     void (*update)(void *, int, char const *, char const *, sqlite3_int64);
     void *update_context;

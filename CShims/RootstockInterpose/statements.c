@@ -147,6 +147,18 @@ static __attribute__((noinline)) int stepped(rsti_statement *s, int code, bool f
     return code;
 }
 
+/* A statement that began outside a transaction is noted for its step. Not so what a function of it begins. */
+static int step_alone(rsti_statement *s) {
+    rsti_database *d = s->database;
+    const bool outside = sqlite3_get_autocommit(d->db) != 0;
+    const bool notes = outside && s->kind != RSTI_CONTROL && __atomic_load_n(&d->alone, __ATOMIC_RELAXED) == NULL;
+    int code;
+    if (notes) __atomic_store_n(&d->alone, s, __ATOMIC_RELAXED);
+    code = sqlite3_step(s->real);
+    if (notes || (outside && !sqlite3_get_autocommit(d->db))) __atomic_store_n(&d->alone, NULL, __ATOMIC_RELAXED);
+    return code;
+}
+
 static inline int begin_and_step(rsti_statement *s, bool traced) {
     const bool first = !s->running;
     int code;
@@ -158,7 +170,7 @@ static inline int begin_and_step(rsti_statement *s, bool traced) {
         }
     }
     s->database->stepping += traced;
-    code = sqlite3_step(s->real);
+    code = step_alone(s);
     s->database->stepping -= traced;
     if (code != SQLITE_ROW) return stepped(s, code, first);
     if (rsti_is_traced(s->database)) rsti_trace_row(s);

@@ -242,6 +242,38 @@ static int declare_missing(rst_connection *c, const rst_object *object, char **m
     return code;
 }
 
+/* A view, a trigger on one, or a virtual table of another module, that is not declared yet. */
+static int declare_object(rst_connection *c, const rst_object *object, int *next, char **message) {
+    char *sql = NULL, *text;
+    int code = SQLITE_OK;
+    if (!is_native(c, object) || is_declared(c, declared_type(c, object), object->name, next)) return SQLITE_OK;
+    if (rst_hosted_by_program(c, object)) {
+        code = rst_program_table_list(c, object, message);
+        return code == SQLITE_OK ? rst_declared_note_object(c, object) : code;
+    }
+    if (rst_object_is_virtual(object)) {
+        code = rst_hosted_fill(c, object, message);
+        if (code == SQLITE_OK) sql = rst_hosted_declaration(c, object);
+        if (code == SQLITE_OK && sql == NULL) code = SQLITE_NOMEM;
+    } else {
+        rewriter_of(c)->names_in_main = true;
+        code = rst_transform_object(c, object->sql, &sql, message);
+        rewriter_of(c)->names_in_main = false;
+    }
+    if (code == SQLITE_OK) {
+        text = in_main(sql == NULL ? object->sql : sql);
+        code = text == NULL ? SQLITE_NOMEM : rst_execute(c, message, "%s", text);
+        sqlite3_free(text);
+    }
+    sqlite3_free(sql);
+    if (code == SQLITE_OK) return rst_declared_note_object(c, object);
+    if (((code & 0xff) == SQLITE_ERROR || (code & 0xff) == SQLITE_CORRUPT) &&
+        declared_type(c, object) == DECLARED_TABLE &&
+        (definitions_of(c)->opening || executor_of(c)->refreshing || store_of(c)->tables_missing))
+        return declare_missing(c, object, message);
+    return code;
+}
+
 static int declare(rst_connection *c, char **message) {
     rst_definitions *definitions = definitions_of(c);
     rst_schema *schema = schema_of(c);
@@ -267,38 +299,15 @@ static int declare(rst_connection *c, char **message) {
         definitions->declaring = NULL;
         if (code == SQLITE_OK) code = rst_declared_note(c, table);
     }
-    for (int o = 0; o < schema->loaded.count && code == SQLITE_OK; o++) {
-        const rst_object *object = &schema->loaded.objects[o];
-        char *sql = NULL;
-        if (!is_native(c, object) || is_declared(c, declared_type(c, object), object->name, &next)) continue;
-        if (rst_hosted_by_program(c, object)) {
-            code = rst_program_table_list(c, object, message);
-            if (code == SQLITE_OK) code = rst_declared_note_object(c, object);
-            continue;
+    /* What a program's module may have to be asked for, as the columns of an FTS table's content, comes behind the list
+    ** of its tables. */
+    for (int pass = 0; pass < 2 && code == SQLITE_OK; pass++) {
+        for (int o = 0; o < schema->loaded.count && code == SQLITE_OK; o++) {
+            const rst_object *object = &schema->loaded.objects[o];
+            if (rst_hosted_by_program(c, object) == (pass == 0)) code = declare_object(c, object, &next, message);
         }
-        if (rst_object_is_virtual(object)) {
-            code = rst_hosted_fill(c, object, message);
-            if (code == SQLITE_OK) sql = rst_hosted_declaration(c, object);
-            if (code == SQLITE_OK && sql == NULL) code = SQLITE_NOMEM;
-        } else {
-            rewriter_of(c)->names_in_main = true;
-            code = rst_transform_object(c, object->sql, &sql, message);
-            rewriter_of(c)->names_in_main = false;
-        }
-        if (code == SQLITE_OK) {
-            char *text = in_main(sql == NULL ? object->sql : sql);
-            code = text == NULL ? SQLITE_NOMEM : rst_execute(c, message, "%s", text);
-            sqlite3_free(text);
-        }
-        sqlite3_free(sql);
-        if (code == SQLITE_OK)
-            code = note_declared(c, declared_type(c, object), object->name, object->sql, object->identifier, NULL);
-        else if (((code & 0xff) == SQLITE_ERROR || (code & 0xff) == SQLITE_CORRUPT) &&
-                 declared_type(c, object) == DECLARED_TABLE &&
-                 (definitions->opening || executor_of(c)->refreshing || store_of(c)->tables_missing))
-            code = declare_missing(c, object, message);
+        if (pass == 0 && code == SQLITE_OK) code = rst_program_tables_listed(c);
     }
-    if (code == SQLITE_OK) code = rst_program_tables_listed(c);
     if (code == SQLITE_OK) code = rst_kept_triggers_restore(c, &kept, message);
     rst_kept_triggers_free(&kept);
     if (code == SQLITE_OK) code = rst_triggers_load(c, message);

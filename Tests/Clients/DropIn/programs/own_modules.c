@@ -155,10 +155,13 @@ int main(void) {
     run(db, "SELECT n FROM span_of WHERE a=2 AND b=3");
     run(db, "CREATE VIRTUAL TABLE temp.here USING span(7, 8); SELECT * FROM here; DROP TABLE here");
     run(db, "PRAGMA integrity_check");
+    run(db, "CREATE VIRTUAL TABLE found USING fts4(content=renamed); INSERT INTO found(found) VALUES('rebuild')");
+    run(db, "SELECT count(*) FROM found WHERE found MATCH 'two OR one OR three'");
     sqlite3_close(db);
 
     /* Opened again: first without the modules. */
     db = open_database();
+    run(db, "SELECT count(*) FROM found_docsize");
     run(db, "SELECT count(*) FROM renamed_rows");
     run(db, "SELECT * FROM renamed");
     run(db, "INSERT INTO renamed(text) VALUES('none')");
@@ -166,6 +169,7 @@ int main(void) {
     run(db, "SELECT * FROM s");
     schema(db);
     register_all(db);
+    run(db, "SELECT count(*) FROM found WHERE found MATCH 'two OR one OR three'; DROP TABLE found");
     rows(db, "renamed");
     run(db, "SELECT n FROM s");
     /* A second connection changes the schema, and one without the modules sees it. */
