@@ -43,7 +43,7 @@ EXTENSION_FLAGS = -std=c11 -O2 -g -fPIC -ftls-model=initial-exec -fvisibility=hi
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: help deps build install uninstall deb library test-install test test-swift test-programs test-clients test-report test-long results results-table results-chart engines-table first-hour first-hour-transcript conformance fuzz corrupt layout threads locks list-append sealed-pages snapshots prepare-cost row-cost change-cost schema-cost api-cost shapes sweep page-cost scan-memory interpose-cost grdb-tests sqlite-tests suites compare extension interpose engines static layers prose lint format asan tsan ubsan \
+.PHONY: help deps build install uninstall deb library test-install test test-swift test-programs test-clients test-report test-long results results-table results-chart engines-table first-hour first-hour-transcript conformance fuzz corrupt layout threads locks list-append sealed-pages snapshots prepare-cost row-cost change-cost schema-cost api-cost shapes sweep page-cost scan-memory interpose-cost grdb-tests sqlite-tests suites bindings compare extension interpose engines static layers prose lint format asan tsan ubsan \
 	sanitized docs clean
 
 help: ## this list
@@ -181,6 +181,9 @@ sqlite-tests: interpose ## SQLite's own TCL tests natively and on stores, in 40 
 
 suites: interpose ## test suites of well-known Python projects from PyPI natively and on stores: 40 minutes at first
 	Tests/Clients/DropIn/suites.py --scratch build/suites $(INTERPOSE)
+
+bindings: interpose ## the tests of Perl's and PHP's bindings, and a session of Subversion, natively and on stores; installs them with apt
+	Tests/Clients/DropIn/bindings.py --scratch build/bindings $(INTERPOSE)
 
 drop-in-bench: interpose ## speedtest1 and LevelDB's db_bench_sqlite3 natively and on a store, three turns; wants a quiet machine
 	Tests/Clients/DropIn/bench.py $(INTERPOSE)

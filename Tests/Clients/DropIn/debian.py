@@ -16,5 +16,5 @@ def fetch(folder, *packages):
     apt += ['-o', 'Dir::Cache=%s/apt/cache' % folder]
     subprocess.run(apt + ['update'], check=True)
     subprocess.run(apt + ['source', '--download-only', *packages], cwd=folder, check=True)
-    for archive in glob.glob(folder + '/*.orig.tar.*'):
+    for archive in glob.glob(folder + '/*.orig.tar.?z') + glob.glob(folder + '/*.orig.tar.bz2'):
         subprocess.run(['tar', 'xf', archive], cwd=folder, check=True)

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Runs the tests of other languages' bindings natively and on stores, and a session of Subversion, whose working copies are databases.
+
+Usage: Tests/Clients/DropIn/bindings.py [--scratch FOLDER] INTERPOSER [NAME...]
+    INTERPOSER    build/librootstock_interpose.so (make interpose)
+    NAME          DBD::SQLite, PHP, Subversion: all unless some are named
+    --scratch     keeps sources and what was printed in that folder; a temporary folder unless it is named
+
+Perl's DBD::SQLite and PHP's sqlite3 and pdo_sqlite are Debian's, whose tests come from Debian's source packages. What is not installed is installed
+with apt. Databases in memory are stores, too. EXCEPTIONS lists what need not pass on stores. Exit status 1: another test fails.
+"""
+import argparse
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import debian
+
+PACKAGES = ["libdbd-sqlite3-perl", "php-cli", "php-sqlite3", "subversion"]
+# File of the tests -> from which test on it need not pass.
+EXCEPTIONS = {"t/65_db_config.t": (67, "gives a table another name in sqlite_schema than its text; a store refuses that")}
+SESSION = """
+svnadmin create repository; svn checkout -q "file://$PWD/repository" copy; cd copy
+mkdir a b; for i in 1 2 3 4 5 6 7 8; do echo $i >a/f$i; done; svn add -q a b; svn commit -qm one; svn update -q
+svn copy -q a c; echo x >>a/f1; svn move -q a/f2 b/g2; svn remove -q a/f3; svn status; svn commit -qm two; svn update -q; svn status
+svn propset -q p v a/f4; svn diff; svn revert -qR .; svn log -q | grep -c r; svn info a/f1 | grep Revision; svn update -qr1; svn status; svn update -q
+svn cleanup; svn list -R; svn merge -q -r2:1 .; svn status; svn revert -qR .; svn switch -q ^/c a --ignore-ancestry; svn changelist x c/f1; svn status
+head -c 15 .svn/wc.db | grep -q 'SQLite format' || echo "$KIND"
+"""
+
+
+def environment(kind, interposer):
+    own = dict(os.environ, KIND=kind, LC_ALL="C.UTF-8", NO_INTERACTION="1", PDO_SQLITE_TESTS="1")
+    if kind == "store":
+        own.update(LD_PRELOAD=interposer, ROOTSTOCK_ENGINE="lmdb", ROOTSTOCK_MEMORY="1")
+    return own
+
+
+def run(command, folder, kind, interposer, seconds=120):
+    try:
+        done = subprocess.run(command, cwd=folder, env=environment(kind, interposer), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds)
+    except subprocess.TimeoutExpired as late:
+        return (late.stdout or b"").decode(errors="replace")
+    return done.stdout.decode(errors="replace")
+
+
+def perl(folder, kind, interposer):
+    """The tests that pass: file and number."""
+    passed = set()
+    for test in sorted(glob.glob("t/*.t", root_dir=folder) + glob.glob("t/*/*.t", root_dir=folder)):
+        printed = run(["perl", "-It/lib", "-I.", test], folder, kind, interposer)
+        passed |= {(test, int(number)) for number in re.findall(r"^ok (\d+)", printed, re.M)}
+    return passed
+
+
+def php(folder, kind, interposer):
+    program = shutil.which("php")
+    own = {"TEST_PHP_EXECUTABLE": program, "PATH": os.environ["PATH"]}
+    command = ["env", *(f"{key}={value}" for key, value in own.items()), program, "run-tests.php", "-q", "-n"]
+    command += ["-d", "extension=pdo.so", "-d", "extension=sqlite3.so", "-d", "extension=pdo_sqlite.so"]
+    printed = run(command + ["ext/sqlite3/tests", "ext/pdo_sqlite/tests"], folder, kind, interposer, 900)
+    return {(name, 1) for name in re.findall(r"PASS\S* .*\[(ext/\S+)\]", printed)}
+
+
+def subversion(folder, kind, interposer):
+    """Each line that it prints, with its place."""
+    lines = run(["sh", "-c", SESSION], folder, kind, interposer).splitlines()
+    if (kind in lines) != (kind == "store"):
+        return set()
+    return {(line, place) for place, line in enumerate(lines) if line != kind}
+
+
+def install():
+    missing = [package for package in PACKAGES if subprocess.run(["dpkg", "-s", package], capture_output=True).returncode != 0]
+    if missing:
+        subprocess.run(["apt-get", "-qq", "install", "-y", "--no-install-recommends", *missing], check=True, stdout=subprocess.DEVNULL)
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--scratch")
+    parser.add_argument("interposer")
+    parser.add_argument("names", nargs="*")
+    arguments = parser.parse_args()
+    interposer = os.path.realpath(arguments.interposer)
+    scratch = arguments.scratch or tempfile.mkdtemp()
+    failed = 0
+    try:
+        install()
+        source = os.path.join(scratch, "source")
+        if not os.path.isdir(source):
+            os.makedirs(source)
+            php_source = subprocess.run(["dpkg-query", "-W", "-f", "${Depends}", "php-cli"], capture_output=True, text=True).stdout.split("-cli")[0]
+            debian.fetch(source, "libdbd-sqlite3-perl", php_source)
+        for name, tests, pattern in (("DBD::SQLite", perl, "DBD-SQLite-*"), ("PHP", php, "php-*"), ("Subversion", subversion, None)):
+            if arguments.names and name not in arguments.names:
+                continue
+            passed = {}
+            for kind in ("native", "store"):
+                folder = os.path.join(scratch, name.replace(":", "") + "-" + kind)
+                shutil.rmtree(folder, ignore_errors=True)
+                if pattern is None:
+                    os.makedirs(folder)
+                else:
+                    found = [f for f in glob.glob(os.path.join(source, pattern)) if os.path.isdir(f)]
+                    shutil.copytree(found[0], folder, symlinks=True)
+                passed[kind] = tests(folder, kind, interposer)
+            other = sorted(passed["native"] - passed["store"])
+            unexpected = [(file, number) for file, number in other if file not in EXCEPTIONS or number < EXCEPTIONS[file][0]]
+            print(f"bindings: {name}: {len(passed['native'])} pass natively, {len(passed['native']) - len(other)} of these on stores", flush=True)
+            for file, number in unexpected:
+                print(f"bindings: {name}: {file} {number} fails on stores", file=sys.stderr)
+            failed += len(unexpected) + (len(passed["native"]) == 0)
+    finally:
+        if arguments.scratch is None:
+            shutil.rmtree(scratch, ignore_errors=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
