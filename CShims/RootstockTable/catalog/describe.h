@@ -9,6 +9,8 @@
 /* ---- schema.c ---- */
 /* A copy from sqlite3_malloc; null for null. */
 char *rst_text_duplicate(const char *text);
+/* Of texts that may be null. */
+bool rst_same_text(const char *a, const char *b);
 /* The array with room for one more, zeroed, behind `count`; null: no memory, and the array is as it was. */
 void *rst_array_grown(void *array, int count, size_t size);
 /* Whether the text has the word, given in lower case, anywhere, in a string or a comment perhaps. */

@@ -21,6 +21,10 @@ char *rst_text_duplicate(const char *text) {
     return copy;
 }
 
+bool rst_same_text(const char *a, const char *b) {
+    return (a == NULL && b == NULL) || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
 void *rst_array_grown(void *array, int count, size_t size) {
     /* Room for one more; powers of two from 4. */
     if (count == 0 || (count >= 4 && (count & (count - 1)) == 0)) {

@@ -25,10 +25,6 @@ static bool has_tree(const rst_schema_row *row) {
     return (strcmp(row->type, "table") == 0 || strcmp(row->type, "index") == 0) && !rst_object_is_virtual(&object);
 }
 
-static bool same_text(const char *a, const char *b) {
-    return (a == NULL && b == NULL) || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 static int mirror_run(rst_connection *c, const char *sql, char **message) {
     rst_schema *schema = schema_of(c);
     sqlite3_stmt *statement;
@@ -81,8 +77,8 @@ static void settings_restore(sqlite3 *schema_db, const mirror_settings *before) 
 }
 
 static bool is_same(const rst_schema_row *old, const rst_schema_row *row) {
-    return same_text(old->sql, row->sql) && same_text(old->name, row->name) &&
-           same_text(old->table_name, row->table_name);
+    return rst_same_text(old->sql, row->sql) && rst_same_text(old->name, row->name) &&
+           rst_same_text(old->table_name, row->table_name);
 }
 
 /* What the catalog in memory becomes, once its tree is written: an object without texts goes. */
@@ -239,7 +235,7 @@ static int carry_data(rst_connection *c, const rst_schema_rows *before, const rs
                 }
             }
         }
-        if (was != NULL && strcmp(row->type, "table") == 0 && !same_text(was->sql, row->sql)) {
+        if (was != NULL && strcmp(row->type, "table") == 0 && !rst_same_text(was->sql, row->sql)) {
             rst_table *table = rst_table_find(c, row->name);
             for (int k = 0; table != NULL && k < old_count; k++) {
                 const rst_column *last = &table->columns[table->column_count - 1];

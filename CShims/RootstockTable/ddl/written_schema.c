@@ -3,6 +3,7 @@
 */
 #include "ddl/written_schema.h"
 
+#include "catalog/describe.h"
 #include "catalog/hosted.h"
 #include "executor/change.h"
 #include "executor/program_state.h"
@@ -53,27 +54,31 @@ void rst_written_schema_undone(rst_connection *c) {
 
 /* ---- what came of it ---- */
 
-static bool same_text(const char *a, const char *b) {
-    return (a == NULL && b == NULL) || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 static int refuse(char **message, const char *name, const char *why) {
     rst_set_message(message, "sqlite_schema of a store: %s %s", name == NULL ? "a row" : name, why);
     return SQLITE_ERROR;
 }
 
-/* A row that came: what has no tree of its own. */
-static int judge_new(rst_connection *c, const rst_schema_row *row, char **message) {
-    const rst_object object = {.type = row->type, .name = row->name, .table_name = row->table_name, .sql = row->sql};
+static rst_object object_of(const rst_schema_row *row) {
+    return (rst_object){.type = row->type, .name = row->name, .table_name = row->table_name, .sql = row->sql};
+}
+
+static int judge_virtual(rst_connection *c, const rst_schema_row *row, char **message) {
+    const rst_object object = object_of(row);
     rst_token module;
-    if (strcmp(row->type, "view") == 0 || strcmp(row->type, "trigger") == 0) return SQLITE_OK;
-    if (!rst_object_is_virtual(&object))
-        return refuse(message, row->name, "has rows of its own, for which it takes a CREATE");
     if (!rst_virtual_is_plain(&object, &module) ||
         !(rst_hosted_is(c, &module) || rst_hosted_may_be_program(c, &module)))
         return refuse(message, row->name, "is of a module whose tables are not kept in a store");
     store_of(c)->tables_missing = true; /* its shadow tables may come behind it */
     return rst_hosted_is(c, &module) ? SQLITE_OK : rst_hosted_stand_in(c, &module);
+}
+
+/* A row that came: what has no tree of its own. */
+static int judge_new(rst_connection *c, const rst_schema_row *row, char **message) {
+    const rst_object object = object_of(row);
+    if (rst_object_is_virtual(&object)) return judge_virtual(c, row, message);
+    if (strcmp(row->type, "view") == 0 || strcmp(row->type, "trigger") == 0) return SQLITE_OK;
+    return refuse(message, row->name, "has rows of its own, for which it takes a CREATE");
 }
 
 /* Each UNIQUE and PRIMARY KEY of a table has an index, and that a row: but the key of a table WITHOUT ROWID. */
@@ -97,12 +102,13 @@ int rst_written_schema_judge(rst_connection *c, const rst_schema_rows *before, c
     int code = SQLITE_OK;
     for (int i = 0; i < after->count && code == SQLITE_OK; i++) {
         const rst_schema_row *row = &after->rows[i], *old = rst_schema_rows_find(before, row->rowid);
+        const rst_object now = object_of(row), was = object_of(old == NULL ? row : old);
         if (old == NULL)
             code = judge_new(c, row, message);
-        else if (!same_text(old->type, row->type))
+        else if (!rst_same_text(was.type, now.type) || rst_object_is_virtual(&was) != rst_object_is_virtual(&now))
             code = refuse(message, old->name, "stays what it is");
-        else if (strcmp(row->type, "table") == 0 && !same_text(old->sql, row->sql))
-            code = judge_constraints(c, row, message);
+        else if (strcmp(row->type, "table") == 0 && !rst_same_text(was.sql, now.sql))
+            code = rst_object_is_virtual(&now) ? judge_virtual(c, row, message) : judge_constraints(c, row, message);
     }
     return code;
 }
@@ -113,7 +119,7 @@ static bool same_key(const rst_part *a, int a_count, const rst_part *b, int b_co
     bool same = a_count == b_count;
     for (int i = 0; i < a_count && same; i++)
         same = a[i].column == b[i].column && a[i].column != -2 && memcmp(&a[i].key, &b[i].key, sizeof a[i].key) == 0 &&
-               same_text(a[i].collation_name, b[i].collation_name);
+               rst_same_text(a[i].collation_name, b[i].collation_name);
     return same;
 }
 
@@ -127,22 +133,25 @@ static bool same_rows(const rst_table *old, const rst_table *table) {
     return same;
 }
 
+/* The index's row, before or after. */
+static const rst_schema_row *row_of(const rst_schema_rows *rows, const char *name) {
+    for (int i = 0; i < rows->count; i++) {
+        if (strcmp(rows->rows[i].type, "index") == 0 && strcmp(rows->rows[i].name, name) == 0) return &rows->rows[i];
+    }
+    return NULL;
+}
+
 static int fill_indexes(rst_connection *c, const rst_table *old, rst_table *table, const rst_schema_rows *before,
                         const rst_schema_rows *after, char **message) {
     int code = SQLITE_OK;
     for (int i = 0; i < table->index_count && code == SQLITE_OK; i++) {
         rst_index *index = &table->indexes[i];
         const rst_index *was = NULL;
-        const rst_schema_row *row = NULL, *old_row;
+        const rst_schema_row *row = row_of(after, index->name), *old_row;
         for (int k = 0; k < old->index_count && was == NULL; k++)
-            was = strcmp(old->indexes[k].name, index->name) == 0 ? &old->indexes[k] : NULL;
-        for (int k = 0; k < after->count && row == NULL; k++)
-            row = strcmp(after->rows[k].type, "index") == 0 && strcmp(after->rows[k].name, index->name) == 0
-                      ? &after->rows[k]
-                      : NULL;
-        if (was == NULL || row == NULL) return refuse(message, index->name, "has no row");
-        old_row = rst_schema_rows_find(before, row->rowid);
-        if (same_text(old_row->sql, row->sql) && !index->evaluated &&
+            was = old->indexes[k].identifier == index->identifier ? &old->indexes[k] : NULL;
+        old_row = was == NULL ? NULL : row_of(before, was->name);
+        if (row != NULL && old_row != NULL && rst_same_text(old_row->sql, row->sql) && !index->evaluated &&
             same_key(was->parts, was->part_count, index->parts, index->part_count) && was->unique == index->unique)
             continue;
         code = rst_clear(c, &index->tree);
@@ -153,13 +162,16 @@ static int fill_indexes(rst_connection *c, const rst_table *old, rst_table *tabl
 
 int rst_written_schema_carry(rst_connection *c, const rst_schema_rows *before, const rst_schema_rows *after,
                              rst_table **old, int old_count, char **message) {
+    const rst_schema *schema = schema_of(c);
     int code = SQLITE_OK;
-    for (int k = 0; k < old_count && code == SQLITE_OK; k++) {
-        rst_table *table = rst_table_find(c, old[k]->name);
-        if (table == NULL || table == old[k] || table->identifier != old[k]->identifier) continue;
-        if (!same_rows(old[k], table))
-            return refuse(message, table->name, "has rows that do not fit the new text: make a table and copy them");
-        code = fill_indexes(c, old[k], table, before, after, message);
+    for (int i = 0, k = 0; i < schema->table_count && code == SQLITE_OK; i++) {
+        rst_table *table = schema->tables[i];
+        while (k < old_count && old[k]->identifier < table->identifier) k++; /* both are in this order */
+        if (k == old_count || old[k]->identifier != table->identifier || old[k] == table) continue;
+        code = rst_table_complete(table, message);
+        if (code == SQLITE_OK && !same_rows(old[k], table))
+            code = refuse(message, table->name, "has rows that do not fit the new text: make a table and copy them");
+        if (code == SQLITE_OK) code = fill_indexes(c, old[k], table, before, after, message);
     }
     return code;
 }

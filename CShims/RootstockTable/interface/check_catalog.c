@@ -5,6 +5,7 @@
 ** lists what SQLite made of its texts (the schema database), object for object.
 */
 #include "interface/interface.h"
+#include "catalog/describe.h"
 #include "catalog/hosted.h"
 #include "interface/check.h"
 
@@ -133,10 +134,6 @@ static void check_object(rst_check *check, const rst_catalog *catalog, const rst
     (void)count_entries(check, object->tree, object->name, &entries);
 }
 
-static bool same_text(const char *a, const char *b) {
-    return (a == NULL && b == NULL) || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 /* What the catalog lists against what SQLite made of it. */
 static void check_mirror(rst_check *check, const rst_catalog *catalog) {
     rst_connection *c = check->connection;
@@ -157,9 +154,9 @@ static void check_mirror(rst_check *check, const rst_catalog *catalog) {
             continue;
         }
         listed++;
-        if (!same_text(object->name, name) ||
-            !same_text(object->table_name, (const char *)sqlite3_column_text(statement, 2)) ||
-            !same_text(object->sql, (const char *)sqlite3_column_text(statement, 3))) {
+        if (!rst_same_text(object->name, name) ||
+            !rst_same_text(object->table_name, (const char *)sqlite3_column_text(statement, 2)) ||
+            !rst_same_text(object->sql, (const char *)sqlite3_column_text(statement, 3))) {
             rst_check_fault(check, "catalog: %s %s is not what its text makes", type, name);
         }
     }

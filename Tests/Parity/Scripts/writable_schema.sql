@@ -96,3 +96,15 @@ PRAGMA integrity_check;
 CREATE TABLE t(a);
 INSERT INTO t VALUES(1);
 SELECT * FROM t;
+-- A rename of an index, and of a table with it.
+PRAGMA writable_schema=OFF;
+CREATE TABLE m(a INTEGER PRIMARY KEY, b, c);
+CREATE INDEX mb ON m(b);
+INSERT INTO m VALUES(1,'x','y'),(2,'z','w');
+PRAGMA writable_schema=ON;
+UPDATE sqlite_master SET name=CASE type WHEN 'table' THEN 'n' ELSE 'nb' END, tbl_name='n', sql=CASE type WHEN 'table' THEN 'CREATE TABLE n(a INTEGER PRIMARY KEY, d, c)' ELSE 'CREATE INDEX nb ON n(c)' END WHERE tbl_name='m';
+PRAGMA writable_schema=RESET;
+REINDEX;
+SELECT a FROM n INDEXED BY nb WHERE c>'a' ORDER BY c;
+SELECT d FROM n;
+PRAGMA integrity_check;

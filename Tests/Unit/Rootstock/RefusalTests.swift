@@ -104,6 +104,13 @@ import Testing
             "t has rows that do not fit the new text: make a table and copy them"
         ),
         (
+            "UPDATE sqlite_schema SET name='u', tbl_name='u', sql='CREATE TABLE u(a, b)'",
+            "u has rows that do not fit the new text: make a table and copy them"
+        ),
+        (
+            "UPDATE sqlite_schema SET sql='CREATE VIRTUAL TABLE t USING fts5(a, b)'", "t stays what it is"
+        ),
+        (
             "UPDATE sqlite_schema SET sql='CREATE TABLE t(a INTEGER PRIMARY KEY, b UNIQUE)'",
             "t has another UNIQUE or PRIMARY KEY"
         ),
