@@ -72,10 +72,8 @@ build: ## the command, optimised, the loadable extension and the interposer
 # Runs a command whose temporary files go when it ends: SwiftPM leaves an empty folder or two each time.
 SCRATCH = sh -c 'folder=$$(mktemp -d) && trap "rm -rf $$folder" EXIT && trap "exit 130" INT TERM && TMPDIR=$$folder "$$@"' scratch
 
-# Of a test run's lines those of suites, and of what failed. FULL=1 shows all.
-ifeq ($(FULL),)
-BRIEF = 2>&1 | sed -u -e '/^◇/d' -e '/^✔ Test /{/^✔ Test run/!d}'
-endif
+# Of a test run how far it is, and what failed or was skipped. FULL=1 shows all.
+BRIEF = 2>&1 $(if $(FULL),,| Tests/brief.py $(1))
 
 test: deps extension interpose layers ## every test that ends in minutes, two at a time; FULL=1 prints each
 	@echo "building the tests: two to four minutes"
@@ -87,10 +85,12 @@ SWIFT_TEST = ROOTSTOCK_TEST_SEED=$(TEST_SEED) ROOTSTOCK_TEST_SECONDS=$(TEST_SECO
 	$(SCRATCH) $(SWIFT) test $(SWIFTFLAGS) $(TESTFLAGS) --skip-build --ignore-lock
 
 test-swift:
-	$(SWIFT_TEST) --skip RootstockEngineTests $(BRIEF)
+	@$(SWIFT_TEST) --skip RootstockEngineTests $(call BRIEF,tests)
 
+# Scripts ask make for lists of sources; the jobserver is for what a recipe itself starts with $(MAKE).
+test-programs: MAKEFLAGS := $(filter-out -j% --jobserver%,$(MAKEFLAGS))
 test-programs:
-	$(SWIFT_TEST) --no-parallel --filter RootstockEngineTests $(BRIEF)
+	@$(SWIFT_TEST) --no-parallel --filter RootstockEngineTests $(call BRIEF,"engine tests")
 	Tests/Clients/Extension/run.sh $(EXTENSION)
 	Tests/Clients/DropIn/run.sh $(INTERPOSE)
 	Tests/Clients/Prompt/run.py $$($(SWIFT) build $(SWIFTFLAGS) --ignore-lock --show-bin-path)/rootstock

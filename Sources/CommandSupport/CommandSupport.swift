@@ -14,6 +14,9 @@ package struct CommandFailure: Error, CustomStringConvertible {
     }
 }
 
+/// `1 row`, `2 rows`.
+package func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+
 extension Engine: ExpressibleByArgument {
     public init?(argument: String) {
         self.init(name: argument)

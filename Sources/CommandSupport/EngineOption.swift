@@ -16,6 +16,10 @@ package struct EngineOption: ParsableArguments {
     ///
     /// Throws where the file is another engine's than `--engine` names: what opened it would only say that it is damaged.
     package func engine(for path: String) throws -> Engine {
+        if let engine, !engine.isKnown {
+            let names = Engine.descriptions.map { "\($0.engine)" }.joined(separator: ", ")
+            throw CommandFailure("there is no engine \(engine): there are \(names); --load-engine FILE adds others")
+        }
         let found = Engine.recognized(at: path)
         // Of engines from libraries a file says nothing: theirs may look like a built-in one's.
         let known: [Engine] = [.sqlite, .lmdb, "sqlite-btree"]

@@ -78,9 +78,9 @@ extension ComparisonReport {
             if undecided > 0 { text += "; too few turns in \(undecided)" }
             text += "."
             let sizes = mine.compactMap { pair -> Double? in
-                guard let native = pair.0.cost.storeBytes, let other = pair.1.result.cost.storeBytes, native > 0 else {
-                    return nil
-                }
+                guard let native = pair.0.cost.storeBytes, let other = pair.1.result.cost.storeBytes, native > 0,
+                    other > 0  // an engine that keeps nothing takes no space
+                else { return nil }
                 return Double(other) / Double(native)
             }.sorted()
             if !sizes.isEmpty { text += " A store takes \(median(sizes)) the space." }

@@ -7,7 +7,7 @@ import Comparison
 
 struct EngineColours {
     /// Colours of the style sheet, the baseline's among them.
-    static let count = 6
+    static let count = 10
     private let engines: [String]
 
     init(_ report: ComparisonReport) {

@@ -157,10 +157,13 @@ enum HTMLTemplate {
 
     static let style = """
         :root{--ground:#fff;--ink:#1b1f24;--quiet:#57606a;--rule:#d0d7de;--panel:#f6f8fa;--same:#5f6871;--on:#fff;
-        --l1:#a14a00;--l2:#0a6b5d;--l3:#0b5cad;--l4:#7a3e9d;--l5:#9b1c4a;--l6:#565a00}
+        --l1:#a14a00;--l2:#0a6b5d;--l3:#0b5cad;--l4:#7a3e9d;--l5:#9b1c4a;--l6:#565a00;
+        --l7:#c01f1f;--l8:#3a3f9e;--l9:#1d7a1d;--l10:#006f87}
         @media (prefers-color-scheme:dark){:root{--ground:#11151a;--ink:#e6e9ed;--quiet:#9aa4af;--rule:#343c46;--panel:#1a2027;
-        --same:#9aa4af;--on:#11151a;--l1:#f0a35e;--l2:#4cc7b0;--l3:#79b8ff;--l4:#d2a8ff;--l5:#ff9ac1;--l6:#c9d16a}}
+        --same:#9aa4af;--on:#11151a;--l1:#f0a35e;--l2:#4cc7b0;--l3:#79b8ff;--l4:#d2a8ff;--l5:#ff9ac1;--l6:#c9d16a;
+        --l7:#ff8f85;--l8:#a6b1ff;--l9:#7fd67f;--l10:#63d2e8}}
         .line1{--own:var(--l1)}.line2{--own:var(--l2)}.line3{--own:var(--l3)}.line4{--own:var(--l4)}.line5{--own:var(--l5)}.line6{--own:var(--l6)}
+        .line7{--own:var(--l7)}.line8{--own:var(--l8)}.line9{--own:var(--l9)}.line10{--own:var(--l10)}
         .same{--own:var(--same)}
         *{box-sizing:border-box}
         body{margin:0;background:var(--ground);color:var(--ink);font:16px/1.5 system-ui,sans-serif;-webkit-text-size-adjust:100%}
@@ -206,7 +209,8 @@ enum HTMLTemplate {
         svg text{fill:var(--quiet);font-size:12px}.grid{stroke:var(--rule)}line.one{stroke:var(--quiet)}
         polyline{fill:none;stroke:var(--own);stroke-width:2.5;stroke-linejoin:round}
         polyline.line2,polyline.line5{stroke-dasharray:7 3}polyline.line3{stroke-dasharray:12 3}
-        polyline.line4,polyline.line6{stroke-dasharray:9 3 2 3}polyline.floor{stroke-dasharray:2 3}
+        polyline.line4,polyline.line6{stroke-dasharray:9 3 2 3}
+        polyline.line7,polyline.line9{stroke-dasharray:4 3}polyline.line8,polyline.line10{stroke-dasharray:12 3 2 3}polyline.floor{stroke-dasharray:2 3}
         .key-list{list-style:none;margin:0;padding:0;font-size:.85rem}.key-list li{overflow-wrap:anywhere}
         .key{display:inline-block;width:1.5rem;margin-right:.5rem;vertical-align:middle;border-top:3px dashed var(--own)}
         .key.line1{border-top-style:solid}.key.floor{border-top-style:dotted}

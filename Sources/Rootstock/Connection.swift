@@ -238,7 +238,8 @@ extension Connection {
     private static func advice(_ path: String, _ flags: Int32) -> String {
         var isFolder: ObjCBool = false
         if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) {
-            return isFolder.boolValue ? "; it is a directory: name a file in it" : ""
+            if isFolder.boolValue { return "; it is a directory: name a file in it" }
+            return FileManager.default.isReadableFile(atPath: path) ? "" : "; this user may not read it"
         }
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         if !FileManager.default.fileExists(atPath: folder) {

@@ -25,6 +25,7 @@ struct Backup: ParsableCommand {
         options.readOnly = true
         do {
             let connection = try Connection(path: path, engine: engineOption.engine(for: path), options: options)
+            try PartialFile.checkNew(to)
             let file = PartialFile(for: to)
             try Interruption.takingBack(file.remove) { try connection.backup(to: file) }
         } catch {

@@ -4,7 +4,7 @@ import Rootstock
 
 /// How rows are printed: the sqlite3 shell's modes of these names.
 enum OutputMode: String, EnumerableFlag {
-    case list, column, table, box, markdown, line, quote, tabs, ascii, insert, json, csv
+    case list, column, table, box, markdown, line, quote, tabs, ascii, insert, json, csv, html, tcl
 
     static func help(for value: OutputMode) -> ArgumentHelp? {
         switch value {
@@ -20,6 +20,8 @@ enum OutputMode: String, EnumerableFlag {
         case .insert: "An INSERT for each row."
         case .json: "An array of objects for each statement that returns rows."
         case .csv: "Comma-separated values, as RFC 4180 has them."
+        case .html: "Rows of an HTML table."
+        case .tcl: "Values as strings of C and Tcl, separated by blanks."
         }
     }
 
@@ -36,6 +38,8 @@ enum OutputMode: String, EnumerableFlag {
         case .insert: InsertPrinter(format: format)
         case .json: JSONPrinter()
         case .csv: CSVPrinter(format: format)
+        case .html: HTMLPrinter(format: format)
+        case .tcl: TclPrinter(format: format)
         }
     }
 
@@ -45,6 +49,7 @@ enum OutputMode: String, EnumerableFlag {
         case .tabs: "\t"
         case .ascii: "\u{1f}"
         case .csv, .quote: ","
+        case .tcl: " "
         default: "|"
         }
     }
@@ -145,7 +150,73 @@ struct CSVPrinter: ResultPrinter {
     }
 }
 
-/// A line a row: what `list`, `tabs`, `quote` and `csv` have in common.
+/// `"text" "a\tb"`
+struct TclPrinter: ResultPrinter {
+    let format: RowFormat
+
+    func print(_ statement: Statement, to output: StandardOutput) throws {
+        try printLines(
+            of: statement, to: output, header: format.header, separator: format.separator ?? " ",
+            end: format.rowEnd ?? "\n", name: { String(decoding: Self.string(Array($0.utf8)), as: UTF8.self) },
+            value: { Self.string(statement.shellText(at: $0, null: format.null)) })
+    }
+
+    private static func string(_ bytes: [UInt8]) -> [UInt8] {
+        let quote = UInt8(ascii: "\"")
+        let inner = bytes.flatMap { byte -> [UInt8] in
+            switch byte {
+            case quote, UInt8(ascii: "\\"): return [UInt8(ascii: "\\"), byte]
+            case 0x09: return Array(#"\t"#.utf8)
+            case 0x0a: return Array(#"\n"#.utf8)
+            case 0x0d: return Array(#"\r"#.utf8)
+            case 0x20..<0x7f: return [byte]
+            default:
+                let digits = String(byte, radix: 8)
+                return Array(("\\" + String(repeating: "0", count: 3 - digits.count) + digits).utf8)
+            }
+        }
+        return [quote] + inner + [quote]
+    }
+}
+
+/// `<TR><TD>a</TD>`, a line a value.
+struct HTMLPrinter: ResultPrinter {
+    let format: RowFormat
+
+    func print(_ statement: Statement, to output: StandardOutput) throws {
+        var isFirst = true
+        func printRow(_ tag: String, _ values: [[UInt8]]) throws {
+            try output.write("<TR>")
+            for value in values {
+                try output.write("<\(tag)>".utf8)
+                try output.write(Self.escaped(value))
+                try output.write("</\(tag)>\n".utf8)
+            }
+            try output.write("</TR>\n")
+        }
+        while try statement.step() {
+            if isFirst && format.header { try printRow("TH", statement.columnNames.map { Array($0.utf8) }) }
+            isFirst = false
+            try printRow(
+                "TD", (0..<statement.columnCount).map { statement.shellText(at: $0, null: format.null) })
+        }
+    }
+
+    private static func escaped(_ bytes: [UInt8]) -> [UInt8] {
+        bytes.flatMap { byte -> [UInt8] in
+            switch byte {
+            case UInt8(ascii: "<"): Array("&lt;".utf8)
+            case UInt8(ascii: ">"): Array("&gt;".utf8)
+            case UInt8(ascii: "&"): Array("&amp;".utf8)
+            case UInt8(ascii: "\""): Array("&quot;".utf8)
+            case UInt8(ascii: "'"): Array("&#39;".utf8)
+            default: [byte]
+            }
+        }
+    }
+}
+
+/// A line a row: what `list`, `tabs`, `quote`, `csv` and `tcl` have in common.
 private func printLines(
     of statement: Statement, to output: StandardOutput, header: Bool, printsEmpty: Bool = false, separator: String,
     end: String, name: (String) -> String = { $0 }, value: (Int) -> [UInt8]

@@ -100,6 +100,7 @@ struct SQLCommand: ParsableCommand {
                 while !writes {
                     let line = try lines.next()
                     let piece = line.map { pieces.add($0, line: lines.number) } ?? pieces.rest()
+                    if case .command(let words) = piece { writes = Shell.mayWrite(words) }
                     if case .statements(let sql, let first) = piece {
                         do {
                             writes = try Self.writes(sql, on: empty)

@@ -51,6 +51,10 @@ public final class SourceDatabase {
     public init(path: String, engine: Engine? = nil, scratch: URL) throws {
         let fingerprint = Fingerprint(path)
         guard Engine.isSomething(at: path) else { throw OwnDataError("there is no file \(path)") }
+        // Whose file it is cannot be told then.
+        guard fingerprint == nil || access(path, R_OK) == 0 else {
+            throw OwnDataError("cannot read \(path): \(String(cString: strerror(errno)))")
+        }
         self.path = path
         self.fingerprint = fingerprint
         // An empty file is an empty database.

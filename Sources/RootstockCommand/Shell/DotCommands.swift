@@ -48,6 +48,7 @@ extension Shell {
             "Read a CSV file, or what .separator tells, into a table",
             takesDashes: true),
         DotCommand(".indexes", "[TABLE]", "List indexes"),
+        DotCommand(".limit", "[NAME] [VALUE]", "Show or set a limit of SQLite's on this connection"),
         DotCommand(
             ".mode", "[MODE] [TABLE] [--wrap N] [--wordwrap on|off] [--quote]",
             "Print rows as " + OutputMode.allCases.map(\.rawValue).joined(separator: ", "), takesDashes: true),
@@ -68,6 +69,7 @@ extension Shell {
         DotCommand(".show", "", "Show what is set"),
         DotCommand(".stats", "", "Show what the store is made of"),
         DotCommand(".tables", "[PATTERN]", "List tables and views"),
+        DotCommand(".timeout", "MILLISECONDS", "Wait so long for a lock"),
         DotCommand(".timer", "on|off", "Show the time that each statement takes"),
         DotCommand(".width", "[N] ...", "Widths of columns in tables; negative: to the right", takesDashes: true),
     ]
@@ -82,6 +84,11 @@ extension Shell {
             throw CommandFailure("there is no command \(word)\(which): .help lists them")
         }
         return command
+    }
+
+    /// Whether a command may write to the store by itself.
+    static func mayWrite(_ words: [String]) -> Bool {
+        [".import", ".read"].contains((try? command(words[0].lowercased()))?.name)
     }
 
     /// Performs a command. False: leave.
@@ -104,6 +111,12 @@ extension Shell {
         case ".eqp": settings.explainsPlans = try isOn(arguments[0])
         case ".headers": (settings.format.header, settings.isHeaderSet) = (try isOn(arguments[0]), true)
         case ".timer": settings.timer = try isOn(arguments[0])
+        case ".limit": try showLimits(arguments)
+        case ".timeout":
+            guard let time = Int32(arguments[0]), time >= 0 else {
+                throw CommandFailure("\(arguments[0]) is no number of milliseconds")
+            }
+            try connection.execute("PRAGMA busy_timeout = \(time)")
         case ".mode": try setMode(arguments)
         case ".nullvalue": settings.format.null = arguments[0]
         case ".separator":
@@ -131,6 +144,7 @@ extension Shell {
             guard arguments.count == 1 || arguments[0].lowercased() == "main" else {
                 throw CommandFailure("usage: \(command.usage)")
             }
+            try PartialFile.checkNew(arguments[arguments.count - 1])
             try connection.backup(to: arguments[arguments.count - 1])
         case ".engine": try output.write("\(connection.engine)\n".utf8)
         case ".stats": try output.write(InfoText(try connection.storeInfo()).text.utf8)
@@ -251,6 +265,6 @@ extension Shell {
         guard names.count == 2 else { throw CommandFailure("usage: \(usage)") }
         let count = try CSVImport(connection, form: form).read(
             names[0], into: names[1], skip: skip, beforeRow: Self.checkInterruption)
-        try output.write("\(count) rows\n".utf8)
+        try output.write("\(counted(count, "row"))\n".utf8)
     }
 }

@@ -1,3 +1,5 @@
+import CSQLite
+import CommandSupport
 import Foundation
 import Rootstock
 
@@ -43,6 +45,39 @@ extension Shell {
             var file = ""
             if case .text(let path) = row[2] { file = path }
             try output.write("\(name): \(file.isEmpty ? "\"\"" : file) \(options.readOnly ? "r/o" : "r/w")\n".utf8)
+        }
+    }
+
+    private static let limits = [
+        ("length", SQLITE_LIMIT_LENGTH), ("sql_length", SQLITE_LIMIT_SQL_LENGTH), ("column", SQLITE_LIMIT_COLUMN),
+        ("expr_depth", SQLITE_LIMIT_EXPR_DEPTH), ("compound_select", SQLITE_LIMIT_COMPOUND_SELECT),
+        ("vdbe_op", SQLITE_LIMIT_VDBE_OP), ("function_arg", SQLITE_LIMIT_FUNCTION_ARG),
+        ("attached", SQLITE_LIMIT_ATTACHED), ("like_pattern_length", SQLITE_LIMIT_LIKE_PATTERN_LENGTH),
+        ("variable_number", SQLITE_LIMIT_VARIABLE_NUMBER), ("trigger_depth", SQLITE_LIMIT_TRIGGER_DEPTH),
+        ("worker_threads", SQLITE_LIMIT_WORKER_THREADS),
+    ]
+
+    /// `.limit`: all of them, or those whose name begins so; a value sets the only one that does.
+    func showLimits(_ arguments: [String]) throws {
+        let word = arguments.first?.lowercased() ?? ""
+        let exact = Self.limits.filter { $0.0 == word }
+        let named = exact.isEmpty ? Self.limits.filter { $0.0.hasPrefix(word) } : exact
+        guard !named.isEmpty else {
+            let names = Self.limits.map(\.0).joined(separator: ", ")
+            throw CommandFailure("there is no limit \(word): there are \(names)")
+        }
+        if arguments.count > 1 {
+            guard named.count == 1 else {
+                throw CommandFailure("\(word) could be \(named.map(\.0).joined(separator: ", "))")
+            }
+            guard let value = Int32(arguments[1]), value >= 0 else {
+                throw CommandFailure("\(arguments[1]) is no limit")
+            }
+            sqlite3_limit(connection.handle, named[0].1, value)
+        }
+        for (name, limit) in named {
+            let value = sqlite3_limit(connection.handle, limit, -1)
+            try output.write("\(String(repeating: " ", count: 20 - name.count))\(name) \(value)\n".utf8)
         }
     }
 

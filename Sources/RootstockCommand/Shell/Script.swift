@@ -51,6 +51,10 @@ final class ScriptLines {
 
     private func take(to end: Int, skipping count: Int) throws -> String {
         number += 1
+        // SQLite's text would end there, and the rest of the line be lost.
+        guard !bytes[position..<end].contains(0) else {
+            throw CommandFailure("line \(number) holds a NUL byte: remove it, or write char(0)")
+        }
         // Only bytes that are UTF-8 have a text: a changed one would be stored.
         guard let line = String(validating: bytes[position..<end], as: UTF8.self) else {
             throw CommandFailure("line \(number) is no UTF-8; 'iconv -t utf-8' converts a file")

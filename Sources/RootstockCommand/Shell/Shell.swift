@@ -283,18 +283,10 @@ final class Shell {
 
     /// The statement's line, and below it where SQLite stopped; nothing where SQLite does not tell.
     private func place(of error: any Error) -> String {
-        guard let error = error as? DatabaseError, let sql = error.sql else { return "" }
-        let offset = Int(sqlite3_error_offset(connection.handle))
-        let bytes = Array(sql.utf8)
-        guard offset >= 0, offset < bytes.count else { return "" }
-        // The place is in the text that SQLite got. On a store that may be another than the user's, where it stands at another word.
-        let quoted = error.message.split(separator: "\"").dropFirst().first.map(String.init) ?? ""
-        let words = error.message.split { !$0.isLetter && !$0.isNumber && $0 != "_" }
-        let rest = String(decoding: bytes[offset...], as: UTF8.self)
-        let word = rest.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
-        guard connection.engine.isNative || words.contains(word) || !quoted.isEmpty && rest.hasPrefix(quoted) else {
+        guard let error = error as? DatabaseError, let sql = error.sql, let offset = offset(of: error, in: sql) else {
             return ""
         }
+        let bytes = Array(sql.utf8)
         let newline = UInt8(ascii: "\n")
         let lineStart = bytes[..<offset].lastIndex(of: newline).map { $0 + 1 } ?? 0
         let lineEnd = bytes[offset...].firstIndex(of: newline) ?? bytes.count
@@ -302,8 +294,24 @@ final class Shell {
         let before = String(decoding: bytes[lineStart..<offset], as: UTF8.self).suffix(50)
         let behind = String(decoding: bytes[offset..<lineEnd], as: UTF8.self).prefix(78 - before.count)
         let blanks = String(repeating: " ", count: before.count)
-        let mark = before.count < 34 ? "\(blanks)^--- error here" : "\(blanks.dropLast(14))error here ---^"
+        let mark = before.count < 25 ? "\(blanks)^--- error here" : "\(blanks.dropLast(14))error here ---^"
         return "\n  \(before)\(behind)\n  \(mark)"
+    }
+
+    /// Where SQLite stopped. A store hands SQLite another text than the user's: a database with the same schema and no rows
+    /// gets the user's, and its word counts where it says the same of it.
+    private func offset(of said: DatabaseError, in sql: String) -> Int? {
+        func known(_ offset: Int32) -> Int? { offset >= 0 && offset < sql.utf8.count ? Int(offset) : nil }
+        guard !connection.engine.isNative else { return known(sqlite3_error_offset(connection.handle)) }
+        guard said.code == .error, let empty = try? Connection(path: ":memory:", engine: .sqlite) else { return nil }
+        let schema = try? connection.query("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")
+        for case .text(let text)? in (schema ?? []).map({ $0[0] }) { try? empty.execute(text) }
+        do {
+            _ = try empty.prepare(sql)
+            return nil
+        } catch {
+            return said.message == error.message ? known(sqlite3_error_offset(empty.handle)) : nil
+        }
     }
 
     private func completions() -> [String] {

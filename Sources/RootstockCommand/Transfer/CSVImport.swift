@@ -47,8 +47,7 @@ struct CSVImport {
             while let record = try next() {
                 try beforeRow()
                 guard record.fields.count == width else {
-                    let fields = record.fields.count == 1 ? "1 field" : "\(record.fields.count) fields"
-                    let columns = width == 1 ? "1 column" : "\(width) columns"
+                    let (fields, columns) = (counted(record.fields.count, "field"), counted(width, "column"))
                     throw CommandFailure("\(file):\(record.line): \(fields), and \(table) has \(columns); \(nothing)")
                 }
                 for (index, field) in record.fields.enumerated() { try statement.bind(field, at: index + 1) }

@@ -74,7 +74,8 @@ struct CSVReader {
                 try endField()
             } else if byte == form.end {
                 break
-            } else if byte == UInt8(ascii: "\r"), form.hasQuotes, try peek().map({ $0 == form.end }) ?? true {
+            } else if byte == UInt8(ascii: "\r"), form.hasQuotes, try peek().map({ $0 == form.end }) ?? wasQuoted {
+                // Before the end of a record, and there alone: as in the sqlite3 shell.
                 continue
             } else if wasQuoted {
                 throw CommandFailure("line \(line): field \(record.fields.count + 1) goes on behind its closing quote")

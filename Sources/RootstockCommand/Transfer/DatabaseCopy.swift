@@ -17,9 +17,7 @@ struct DatabaseCopy {
     /// Makes the copy and prints what was brought over, and by name what was not.
     func run() throws {
         let files = FileManager.default
-        guard !files.fileExists(atPath: to) else {
-            throw CommandFailure("\(to) exists: a copy is a new file. Remove it, or give another name")
-        }
+        try PartialFile.checkNew(to)
         let scratch = files.temporaryDirectory.appendingPathComponent("rootstock-import-\(UUID().uuidString)")
         let progress = Progress()
         defer {
@@ -31,7 +29,8 @@ struct DatabaseCopy {
             progress.clear()
             let output = StandardOutput()
             for line in report.skipped { try output.write("not copied: \(line)\n".utf8) }
-            try output.write("\(report.rows) rows in \(report.tables.count) tables, equal to the original's\n".utf8)
+            let (rows, tables) = (counted(report.rows, "row"), counted(report.tables.count, "table"))
+            try output.write("\(rows) in \(tables), equal to the original's\n".utf8)
             try output.flush()
             PartialFile.tellLeftovers(of: to)
         } catch {
@@ -60,6 +59,14 @@ struct DatabaseCopy {
 }
 
 extension PartialFile {
+    /// Says what to do where something has the name: before the work begins, since nothing is overwritten at its end.
+    static func checkNew(_ target: String) throws {
+        var status = stat()
+        guard lstat(target, &status) != 0 else {
+            throw CommandFailure("\(target) exists: a copy is a new file. Remove it, or give another name")
+        }
+    }
+
     /// Names what killed commands have left beside the file: nobody else may know that it can go.
     static func tellLeftovers(of target: String) {
         for path in leftovers(of: target) {

@@ -50,6 +50,7 @@ struct Export: ParsableCommand {
             var options = StoreOptions()
             options.readOnly = true
             let connection = try Connection(path: store, engine: engine, options: options)
+            try PartialFile.checkNew(to)
             let file = PartialFile(for: to)
             try file.checkTarget()
             try Interruption.takingBack(file.remove) {

@@ -84,7 +84,9 @@ struct Import: ParsableCommand {
             var count = 0
             let keepsFiles = Engine.descriptions.first { $0.engine == engine }?.keepsFiles ?? true
             if Engine.isSomething(at: store) || !keepsFiles {
-                count = try read(into: store)
+                // The store takes back by itself what was not committed.
+                let takeBack: @Sendable () -> Void = {}
+                count = try Interruption.takingBack(takeBack) { try read(into: store) }
             } else {
                 // A new store has its name once all rows are there.
                 let file = PartialFile(for: store)
@@ -99,7 +101,7 @@ struct Import: ParsableCommand {
                 }
             }
             progress.clear()
-            print("\(count) rows into \(table)")
+            print("\(counted(count, "row")) into \(table)")
             PartialFile.tellLeftovers(of: store)
         } catch {
             throw CommandFailure(error)

@@ -45,5 +45,18 @@ import Testing
         #expect(other.status == 1 && other.error.contains("is a store of engine lmdb"), "\(other.error)")
         let missing = try run(command, ["check", path("missing")])
         #expect(missing.error == "Error: there is no file \(path("missing"))\n")
+        let unknown = try run(command, ["sql", "--engine", "lmbd", path("new"), "CREATE TABLE t (a)"])
+        #expect(unknown.error.hasPrefix("Error: there is no engine lmbd: there are sqlite, lmdb, "), "\(unknown.error)")
+    }
+
+    @Test(.enabled(if: geteuid() != 0, "root may read every file")) func whatMayNotBeReadIsNamed() throws {
+        for name in ["a.sqlite", "a.lmdb"] {
+            _ = try run(command, ["sql", path(name), "CREATE TABLE t (a)"])
+            try #require(chmod(path(name), 0) == 0)
+            let copied = try run(command, ["import", path(name), path("copy.lmdb")])
+            #expect(copied.error == "Error: cannot read \(path(name)): Permission denied\n")
+        }
+        let opened = try run(command, ["sql", path("a.sqlite"), "SELECT 1"])
+        #expect(opened.error.contains("; this user may not read it"), "\(opened.error)")
     }
 }

@@ -108,7 +108,8 @@ import Testing
         #expect(try run(sqliteShell, [path("native")], input: schema).status == 0)
         #expect(try run(command, ["sql", "--engine", engine, path("store")], input: schema).status == 0)
         let modes = [
-            "list", "csv", "table", "box", "markdown", "line", "column", "quote", "tabs", "insert", "insert t",
+            "list", "csv", "table", "box", "markdown", "line", "column", "quote", "tabs", "insert", "insert t", "html",
+            "tcl",
         ]
         var scripts = modes.flatMap { mode in
             ["off", "on"].map { header in
@@ -135,7 +136,8 @@ import Testing
             "-- of a comment\n.print one\n/* of\n.print two */ -- and\n.print three\n# four\nSELECT 5;\n",
             ".headers off\n.mode column\nSELECT 1 AS x;\n", ".print \"a\\tb\\101\" 'c\\t'\n",
             ".parameter set :x 2+3\n.parameter set @yy 'a b'\n.parameter list\nSELECT :x, @yy, ?;\n.parameter unset :x\nSELECT :x;\n",
-            ".echo on\nSELECT 1;\n", ".changes on\nSELECT 1;\n", ".shell echo hi\nSELECT 1;\n", ".cd /\n.system pwd\n",
+            ".limit\n", ".limit expr 77\n.limit expr_depth\n", ".echo on\nSELECT 1;\n", ".changes on\nSELECT 1;\n",
+            ".shell echo hi\nSELECT 1;\n", ".cd /\n.system pwd\n",
             ".read \"|echo 'SELECT 7;'\"\nSELECT 8;\n", ".once '|tr 8 9'\nSELECT 8;\nSELECT 8;\n",
             ".width 3 -6\n.mode column\nSELECT 'abcdefg' AS a, 12 AS bb, 'x' AS c;\n.mode box\nSELECT 'abcdefg' AS abcd, 12, 'x';\n",
             ".once \(path("once"))\nSELECT 1;\nSELECT 2;\n",
@@ -234,7 +236,22 @@ import Testing
 
     /// Where SQLite tells a place the words of the two differ in the error's beginning only.
     @Test(arguments: engines) func aPlaceIsWhereTheSqliteShellHasIt(engine: String) throws {
+        let schema =
+            "CREATE TABLE t(a, b); CREATE TABLE u(a UNIQUE); "
+            + "CREATE TRIGGER there AFTER INSERT ON u BEGIN DELETE FROM u; END"
+        #expect(try run(sqliteShell, [path("native"), schema]).status == 0)
+        #expect(try run(command, ["sql", "--engine", engine, path("store"), schema]).status == 0)
         for sql in [
+            "CREATE TABLE x(a,, b)", "CREATE TABLE x(a, CHECK (nosuch > 1))", "CREATE TABLE t(b)",
+            "CREATE TABLE x(a) STRIKT",
+            "CREATE INDEX x ON t(nosuch)", "CREATE INDEX x ON t(a + nosuch)", "CREATE UNIQUE INDEX x ON t(a,)",
+            "ALTER TABLE t RENAME COLUMN nosuch TO c", "ALTER TABLE t ADD COLUMN c GENERATED ALWAYS AS (nosuch)",
+            "ALTER TABLE t ADD", "CREATE VIEW v AS SELECT FROM t", "DROP TABLE nosuch", "DROP TABEL t",
+            "CREATE TRIGGER there AFTER INSERT ON t BEGIN SELECT 1; END",
+            "CREATE TRIGGER x AFTER INSERT ON t BEGIN SELECT; END",
+            "INSERT INTO u VALUES (nosuch) ON CONFLICT DO NOTHING", "INSERT INTO u VALUES (1) RETURNING nosuch, b.c",
+            "UPDATE t SET a = nosuch, b = 7 WHERE a > 2", "DELETE FROM t WHERE nosuch = 'nosuch'", "REINDEX 7",
+            "VACUUM INTO INTO",
             "SELECT nosuch FROM sqlite_schema", "SELECT foo(1)", "SELECT abs(1, 2)", "SELECT 1 FROM (SELECT 2",
             "SELEC 1",
             "SELECT 'it''s a long line with many a word in it that goes before', nosuch, 'and some words behind it, too'",
@@ -242,8 +259,8 @@ import Testing
             func place(_ told: String) -> Substring {
                 told.split(separator: "\n", maxSplits: 1).dropFirst().first ?? ""
             }
-            let native = try run(sqliteShell, [":memory:", sql])
-            let ours = try run(command, ["sql", "--create", "--engine", engine, path("store"), sql])
+            let native = try run(sqliteShell, [path("native"), sql])
+            let ours = try run(command, ["sql", "--engine", engine, path("store"), sql])
             #expect(place(ours.error) == place(native.error), "\(sql): \(ours.error)")
         }
     }
@@ -282,7 +299,7 @@ import Testing
             """
         let told = try run(command, ["sql", "--create", path("store.lmdb")], input: script)
         #expect(
-            told.output == "1 rows\n1 rows\n1 rows\n1 rows\n'1','x|y'\n'1','\"two\nlines'\n'3','4'\n'1','2'\n",
+            told.output == "1 row\n1 row\n1 row\n1 row\n'1','x|y'\n'1','\"two\nlines'\n'3','4'\n'1','2'\n",
             "\(told)")
         #expect(told.error.contains("ended with status 2; nothing was imported"), "\(told.error)")
         #expect(try run(command, ["sql", path("store.lmdb"), "SELECT count(*) FROM printed"]).output == "2\n")
@@ -307,6 +324,7 @@ import Testing
         try Data("SELECT 1;\nSELECT * FROM nosuch;\n".utf8).write(to: URL(fileURLWithPath: path("wrong.sql")))
         for (script, words) in [
             ("CREATE TABLE t(a);\n.nonsense\n", "line 2: there is no command .nonsense: .help lists them"),
+            ("CREATE TABLE t(a);\nSELECT 1;\0SELECT 2;\n", "line 2 holds a NUL byte"),
             ("CREATE TABLE t(a);\n.mode pie\n", "line 2: there is no mode pie: there are list,"),
             ("CREATE TABLE t(a);\n\nSELECT b\nFROM t;\n", "line 3: no such column: b"),
             (".read \(path("missing"))\n", "cannot read \(path("missing"))"),

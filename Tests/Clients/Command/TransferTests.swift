@@ -99,6 +99,111 @@ import Testing
         #expect(try names() == ["app.store", "wrong.csv"])
     }
 
+    /// Where a record ends, and what of it is a carriage return, is what the sqlite3 shell takes it for.
+    @Test func carriageReturnsAreTheSqliteShells() throws {
+        for (number, text) in [
+            "a,b\r1,2\r3,4\r", "a,b\r\n1,2\r\n3,4\r", "a,b\n1,\"x\ry\"\n2,p\rq\r\n\"z\",w\r\n,\r\n", "a\r\n\r\n1\r\r\n",
+        ].enumerated() {
+            try Data(text.utf8).write(to: folder.appendingPathComponent("in.csv"))
+            let script = """
+                .mode csv
+                .import \(path("in.csv")) t
+                .headers on
+                .mode quote
+                SELECT * FROM t;
+                SELECT name FROM pragma_table_info('t');
+
+                """
+            let native = try run(sqliteShell, [path("native\(number)")], input: script)
+            let ours = try run(command, ["sql", path("store\(number).lmdb")], input: script)
+            let rows = ours.output.drop { $0 != "\n" }.dropFirst()
+            #expect(ours.error == "" && native.error == "" && rows == native.output, "\(text.debugDescription)")
+        }
+    }
+
+    /// What ends an import into a store that is there takes nothing and leaves nothing.
+    @Test(arguments: [("lmdb", SIGINT), ("sqlite", SIGTERM)])
+    func anInterruptedImportOfRowsLeavesTheStore(engine: String, signal: Int32) throws {
+        let store = path("store")
+        try rootstock(
+            "sql", "--create", "--engine", engine, store, "CREATE TABLE t (a, b); INSERT INTO t VALUES (0, 'kept')")
+        let rows = (1...400_000).map { "\($0),text\n" }.joined()
+        try Data(rows.utf8).write(to: folder.appendingPathComponent("rows.csv"))
+        var wasInterrupted = false
+        for _ in 0..<5 where !wasInterrupted {
+            let process = Process()
+            process.executableURL = command
+            process.arguments = ["import", path("rows.csv"), store, "--table", "t"]
+            process.standardError = FileHandle.nullDevice
+            process.standardOutput = FileHandle.nullDevice
+            try process.run()
+            // Somewhere among the rows.
+            usleep(300_000)
+            kill(process.processIdentifier, signal)
+            process.waitUntilExit()
+            wasInterrupted = process.terminationReason == .uncaughtSignal
+            try #expect(rootstock("sql", store, "SELECT count(*) % 400000, min(b) FROM t") == "1|kept\n")
+        }
+        #expect(wasInterrupted)
+        try #expect(rootstock("sql", store, "PRAGMA integrity_check") == "ok\n")
+        try #expect(rootstock("import", path("rows.csv"), store, "--table", "t") == "400000 rows into t\n")
+    }
+
+    /// A folder on a disk of four megabytes needs a mount, which a namespace of its own allows root, or anybody.
+    private static let smallDisk: [String]? = [["-m"], ["-rm"]].first { options in
+        let tried = try? run(
+            URL(fileURLWithPath: "/usr/bin/unshare"), options + ["sh", "-c", "mount -t tmpfs -o size=4m tmpfs /mnt"])
+        return tried?.status == 0
+    }
+
+    /// The disk is full amid the work: the error says so, no part of a file is left, and what was there before is whole.
+    @Test(.enabled(if: smallDisk != nil, "no file system can be mounted here"))
+    func aFullDiskLeavesNothing() throws {
+        try rootstock(
+            "sql", path("app.lmdb"),
+            "CREATE TABLE t (a INTEGER PRIMARY KEY, b); WITH n(a) AS (VALUES (1) UNION ALL SELECT a + 1 FROM n WHERE a < 20000) "
+                + "INSERT INTO t SELECT a, hex(randomblob(200)) FROM n")
+        try rootstock("export", path("app.lmdb"), path("rows.csv"), "--table", "t")
+        try rootstock("export", path("app.lmdb"), path("app.sqlite"))
+        let script = """
+            mount -t tmpfs -o size=4m tmpfs "$1/disk" && cd "$1/disk" || exit 9
+            for store in here.lmdb here.sqlite; do
+                "$0" sql $store "CREATE TABLE t (a, b); INSERT INTO t VALUES (0, 'kept')"
+            done
+            ls -A > before
+            # What SQLite left of a transaction goes at the next opening.
+            fails() {
+                told=$("$0" "$@" 2>&1) && echo "$*: succeeded"
+                case "$told" in *[Ff]ull* | *"No space left"*) ;; *) echo "$*: $told" ;; esac
+            }
+            clean() { ls -A | diff before - || echo "left by $*"; }
+            copies() { fails "$@"; clean "$@"; }
+            copies import ../app.sqlite copy.lmdb
+            copies import ../app.sqlite copy.lmdb --durability off
+            copies import ../app.lmdb copy.store --engine sqlite-btree
+            copies copy ../app.sqlite copy.sqlite --engine sqlite
+            copies export ../app.lmdb copy.sqlite
+            copies export ../app.lmdb copy.csv --table t
+            copies backup ../app.lmdb copy.lmdb
+            copies backup ../app.sqlite copy.sqlite
+            copies import ../rows.csv copy.lmdb --table t
+            "$0" dump ../app.lmdb 2>&1 > dump.sql | grep -q "No space left" || echo "dump says nothing"
+            rm dump.sql
+            for store in here.sqlite here.lmdb; do
+                fails import ../rows.csv $store --table t
+                "$0" sql $store "PRAGMA integrity_check; SELECT count(*), b FROM t"
+                clean $store
+                "$0" sql $store "INSERT INTO t VALUES (1, 'more')" || echo "$store: takes no row"
+            done
+            """
+        try FileManager.default.createDirectory(
+            at: folder.appendingPathComponent("disk"), withIntermediateDirectories: false)
+        let answer = try run(
+            URL(fileURLWithPath: "/usr/bin/unshare"),
+            Self.smallDisk! + ["bash", "-c", script, command.path, folder.path])
+        #expect(answer == Transcript(output: "ok\n1|kept\nok\n1|kept\n", error: "", status: 0), "\(answer)")
+    }
+
     @Test func anExportNeverOverwritesAndLeavesNoPart() throws {
         try rootstock("sql", "--create", path("app.lmdb"), Self.schema)
         try Data("mine".utf8).write(to: folder.appendingPathComponent("taken"))

@@ -349,7 +349,7 @@ import Testing
         #expect(wrong.status != 0 && wrong.error.contains("'rootstock suggest DATABASE'"))
 
         let imported = try rootstock(["import", file("app.sqlite"), file("note.lmdb")])
-        #expect(imported.output == "3 rows in 1 tables, equal to the original's\n", "\(imported.error)")
+        #expect(imported.output == "3 rows in 1 table, equal to the original's\n", "\(imported.error)")
         #expect(try rootstock(["sql", file("note.lmdb"), "SELECT group_concat(title) FROM note"]).output == "a,b,c\n")
         #expect(try rootstock(["import", file("app.sqlite"), file("note.lmdb")]).error.contains("exists"))
     }

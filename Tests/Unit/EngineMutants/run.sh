@@ -22,8 +22,10 @@ build() { # build OUTPUT [FLAG ...]
 }
 build "$work/mutants"
 export TMPDIR="$work"
-"$work/mutants" "$@"
-[ $# = 0 ] || exit 0
+[ $# = 0 ] || { "$work/mutants" "$@"; exit; }
+# What each was noticed by is for FULL=1.
+"$work/mutants" > "$work/words" || { cat "$work/words"; exit 1; }
+[ -n "${FULL:-}" ] && cat "$work/words" || tail -n 1 "$work/words"
 
 command=${ROOTSTOCK:-$top/.build/debug/rootstock}
 [ -x "$command" ] || { echo "mutants: no $command: swift build first" >&2; exit 1; }
@@ -37,7 +39,7 @@ noticed() {
         cat "$work/words" >&2
         exit 1
     fi
-    printf '%-40s %s\n' "$1" "$(head -n 3 "$work/words" | tr '\n' ' ')"
+    [ -z "${FULL:-}" ] || printf '%-40s %s\n' "$1" "$(head -n 3 "$work/words" | tr '\n' ' ')"
 }
 # Wrong rows, a wrong count, a call that never returns, a crash.
 noticed "tree_clear removes a hundred entries" deletes_of_all_rows \
