@@ -298,8 +298,8 @@ final class Shell {
         return "\n  \(before)\(behind)\n  \(mark)"
     }
 
-    /// Where SQLite stopped. A store hands SQLite another text than the user's: a database with the same schema and no rows
-    /// gets the user's, and its word counts where it says the same of it.
+    /// Where SQLite stopped. A store hands SQLite another text than the user's. So a database with the same schema and no
+    /// rows gets the user's, and tells the place if it says the same of it.
     private func offset(of said: DatabaseError, in sql: String) -> Int? {
         func known(_ offset: Int32) -> Int? { offset >= 0 && offset < sql.utf8.count ? Int(offset) : nil }
         guard !connection.engine.isNative else { return known(sqlite3_error_offset(connection.handle)) }
