@@ -3,17 +3,21 @@
 */
 #include "catalog/triggers.h"
 
+void rst_trigger_free(rst_trigger *trigger) {
+    sqlite3_free(trigger->name);
+    sqlite3_free(trigger->fire_sql);
+    for (size_t i = 0; i < sizeof trigger->fire_or / sizeof trigger->fire_or[0]; i++) sqlite3_free(trigger->fire_or[i]);
+    sqlite3_free(trigger->text);
+    sqlite3_free(trigger->values.all);
+    sqlite3_free(trigger->beyond);
+    sqlite3_free(trigger);
+}
+
 void rst_triggers_free(rst_table *table) {
     while (table->triggers != NULL) {
         rst_trigger *trigger = table->triggers;
         table->triggers = trigger->next;
-        sqlite3_free(trigger->name);
-        sqlite3_free(trigger->fire_sql);
-        for (size_t i = 0; i < sizeof trigger->fire_or / sizeof trigger->fire_or[0]; i++)
-            sqlite3_free(trigger->fire_or[i]);
-        sqlite3_free(trigger->text);
-        sqlite3_free(trigger->beyond);
-        sqlite3_free(trigger);
+        rst_trigger_free(trigger);
     }
 }
 

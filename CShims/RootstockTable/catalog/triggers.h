@@ -8,6 +8,16 @@
 
 enum { TRIGGER_INSERT = 1, TRIGGER_UPDATE = 2, TRIGGER_DELETE = 3 };
 
+/* What a trigger asks of the row: the columns of its view, in order. */
+typedef struct rst_trigger_value {
+    int column; /* -1: the rowid */
+    bool old;
+} rst_trigger_value;
+typedef struct rst_trigger_values {
+    rst_trigger_value *all;
+    int count;
+} rst_trigger_values;
+
 struct rst_trigger {
     struct rst_trigger *next;
     char *name;
@@ -18,8 +28,9 @@ struct rst_trigger {
     uint64_t columns; /* these (column_sets.h), */
     int rowid_names;  /* and these names of the rowid: rst_rowid_names_in */
     uint64_t *beyond;
-    char *fire_sql;   /* statement on the view whose INSTEAD OF trigger has the body */
-    char *fire_or[4]; /* the same OR ABORT, IGNORE, REPLACE, FAIL; null until one is fired so */
+    char *fire_sql;            /* statement on the view whose INSTEAD OF trigger has the body */
+    rst_trigger_values values; /* its parameters */
+    char *fire_or[4];          /* the same OR ABORT, IGNORE, REPLACE, FAIL; null until one is fired so */
     char *
         /* WHEN and body as the catalog has them, until they are judged (schema_sandbox.h); null: the application's own
         */
@@ -29,6 +40,7 @@ struct rst_trigger {
 
 /* Whether the table has a trigger for the event. */
 bool rst_trigger_any(const rst_table *table, int event);
+void rst_trigger_free(rst_trigger *trigger);
 void rst_triggers_free(rst_table *table);
 /* Whether somebody outside wants to see each row before it changes. */
 static inline bool rst_is_foretold(const rst_table *table) {

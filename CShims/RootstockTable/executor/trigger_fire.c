@@ -1,6 +1,5 @@
 /*
-** trigger_fire.c - a row's triggers fired: the view's INSTEAD OF trigger is run with OLD in the row image and NEW in
-** the parameters.
+** trigger_fire.c - a row's triggers fired: the view's INSTEAD OF trigger is run with NEW and OLD in the parameters.
 **
 ** How triggers are made: program/trigger.c.
 */
@@ -93,9 +92,9 @@ static int fire_text(const rst_connection *c, rst_trigger *trigger, const char *
     static const char *const names[] = {" OR ABORT", " OR IGNORE", " OR REPLACE", " OR FAIL"};
     const int mode = executor_of(c)->override_conflict;
     const int kind = mode == SQLITE_IGNORE ? 1 : mode == SQLITE_REPLACE ? 2 : mode == SQLITE_FAIL ? 3 : 0;
-    const int verb = trigger->event == TRIGGER_DELETE ? 0 : (int)strlen("INSERT"); /* UPDATE is as long */
+    const int verb = (int)strlen("INSERT");
     *text = trigger->fire_sql;
-    if (verb == 0 || mode == CONFLICT_DEFAULT) return SQLITE_OK;
+    if (trigger->event == TRIGGER_DELETE || mode == CONFLICT_DEFAULT) return SQLITE_OK;
     if (trigger->fire_or[kind] == NULL)
         trigger->fire_or[kind] =
             sqlite3_mprintf("%.*s%s%s", verb, trigger->fire_sql, names[kind], trigger->fire_sql + verb);
@@ -108,7 +107,6 @@ static int fire(rst_table *table, rst_trigger *trigger, const rst_row_slot *old,
     rst_connection *c = table->connection;
     rst_executor *executor = executor_of(c);
     rst_schema *schema = schema_of(c);
-    rst_row_image image = {old != NULL ? old->values : NULL, old != NULL ? old->rowid : 0}, *saved = table->images[0];
     rst_program *program = schema->program;
     sqlite3_stmt *statement = NULL;
     const char *text;
@@ -121,18 +119,17 @@ static int fire(rst_table *table, rst_trigger *trigger, const rst_row_slot *old,
     if (code != SQLITE_OK) {
         return trigger_error(c, trigger, message);
     }
-    if (row != NULL) {
-        for (int i = 0; i < table->column_count && code == SQLITE_OK; i++)
-            code = rst_bind(statement, i + 1, &row->values[i]);
-        if (code == SQLITE_OK && !table->without_rowid)
-            code = sqlite3_bind_int64(statement, table->column_count + 1, row->rowid);
+    for (int i = 0; i < trigger->values.count && code == SQLITE_OK; i++) {
+        const int column = trigger->values.all[i].column;
+        const rst_row_slot *of = trigger->values.all[i].old ? old : row;
+        code = column < 0 ? sqlite3_bind_int64(statement, i + 1, of->rowid)
+                          : rst_bind(statement, i + 1, &of->values[column]);
     }
     if (code == SQLITE_OK) {
         bool was = trigger->firing;
         sqlite3_int64 last = sqlite3_last_insert_rowid(c->db);
         const int64_t changes = rst_changes_keep(c);
         rst_changes_restore(c, changes); /* a trigger that the body fires finds it, too */
-        if (old != NULL) table->images[0] = &image;
         schema->program = NULL;
         rewriter_of(c)->trigger_depth++;
         trigger->firing = true;
@@ -146,7 +143,6 @@ static int fire(rst_table *table, rst_trigger *trigger, const rst_row_slot *old,
         rewriter_of(c)->trigger_depth--;
         rst_changes_restore(c, changes);
         schema->program = program;
-        if (old != NULL) table->images[0] = saved;
         if (code != SQLITE_OK && executor->nested_error != 0) {
             code = rst_nested_error_take(c, message);
         } else if (code != SQLITE_OK) {

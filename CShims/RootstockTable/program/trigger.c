@@ -2,9 +2,9 @@
 ** trigger.c - triggers of store tables.
 **
 ** SQLite refuses triggers on a virtual table, but runs INSTEAD OF triggers on views. So a trigger becomes a view of the
-** table's row image, whose columns keep affinity and collation, and an INSTEAD OF trigger with the user's WHEN and
-** body. The module fires it by an INSERT, UPDATE or DELETE on the view, with OLD in the image and NEW in the
-** parameters. Name resolution, RAISE and the body's effects are SQLite's. The body starts and ends with a call of
+** columns that it asks of NEW and OLD, which keep affinity and collation, and an INSTEAD OF INSERT trigger with the
+** user's WHEN and body. The module fires it by an INSERT into the view, with the values in the parameters. Name
+** resolution, RAISE and the body's effects are SQLite's. The body starts and ends with a call of
 ** rootstock_moment(), which tells a RAISE(IGNORE) from a WHEN that is false. View and trigger are in the schema of the
 ** user's trigger, where its body's names are looked up: main, or temp for a temp trigger.
 **
@@ -40,125 +40,118 @@ static int columns_of(const rst_table *table, rst_span of, uint64_t *bits, uint6
     return SQLITE_OK;
 }
 
-static int make_trigger(rst_connection *c, const char *sql, int number, char **message) {
-    rst_trigger_parsed parsed;
-    rst_trigger *trigger = NULL;
-    rst_table *table;
-    const char *schema; /* where the names of the body belong */
-    sqlite3_str *text;
-    uint64_t columns, *beyond;
-    bool listed;
-    char *built;
-    int code, rowid_names;
-    if (!rst_trigger_parse(sql, &parsed)) {
-        rst_trigger_parsed_free(&parsed);
-        return SQLITE_CORRUPT_VTAB;
+/* The columns of the trigger's view, each as what it is called there. */
+static void append_columns(const rst_table *table, const rst_trigger_values *values, sqlite3_str *text) {
+    if (values->count == 0) sqlite3_str_appendall(text, "NULL");
+    for (int i = 0; i < values->count; i++) {
+        const int column = values->all[i].column;
+        if (i > 0) sqlite3_str_appendchar(text, 1, ',');
+        if (column < 0)
+            sqlite3_str_appendall(text, "rowid");
+        else
+            sqlite3_str_appendf(text, "\"%w\"", table->columns[column].name);
+        if (column < 0 || values->all[i].old) sqlite3_str_appendf(text, " AS \"rootstock %d\"", i);
     }
-    table = rst_table_find(c, parsed.table);
-    if (table == NULL || parsed.instead) {
-        rst_trigger_parsed_free(&parsed);
-        return SQLITE_OK;
-    }
-    listed = parsed.of.start != NULL;
-    rowid_names = rst_rowid_names_in(table, parsed.of);
-    code = columns_of(table, parsed.of, &columns, &beyond);
-    /* An UPDATE OF nothing that the table has never fires, as on SQLite. */
-    if (code != SQLITE_OK || (parsed.of.start != NULL && columns == 0 && rowid_names == 0)) {
-        sqlite3_free(beyond);
-        rst_trigger_parsed_free(&parsed);
-        return code;
-    }
-    schema = parsed.temporary || schema_of(c)->sidecar ? "temp" : "main";
-    rewriter_of(c)->names_in_main = !parsed.temporary && !schema_of(c)->sidecar;
-    text = sqlite3_str_new(NULL);
-    sqlite3_str_appendf(text, "CREATE VIEW %s.\"rootstock view %d\" AS SELECT ", schema, number);
-    for (int i = 0; i < table->column_count; i++) sqlite3_str_appendf(text, "\"%w\",", table->columns[i].name);
-    sqlite3_str_appendf(text, "%s AS \"rootstock rowid\" FROM main.\"%w\" WHERE \"rootstock row\"=1",
-                        table->without_rowid || table->has_rowid_name ? "NULL" : "rowid", table->declared_name);
-    built = sqlite3_str_finish(text);
-    if (built != NULL) code = rst_execute(c, message, "%s", built);
+}
+
+/* Runs the text, from sqlite3_malloc, if there is nothing wrong so far. */
+static int run_text(rst_connection *c, sqlite3_str *text, int code, char **message) {
+    char *built = sqlite3_str_finish(text);
+    if (code == SQLITE_OK && built == NULL) code = SQLITE_NOMEM;
+    if (code == SQLITE_OK) code = rst_execute(c, message, "%s", built);
     sqlite3_free(built);
-    if (code == SQLITE_OK) {
-        static const char *const events[] = {"", "INSERT", "UPDATE", "DELETE"};
-        text = sqlite3_str_new(NULL);
-        sqlite3_str_appendf(text, "CREATE TRIGGER %s.\"rootstock trigger %d\" INSTEAD OF %s ON \"rootstock view %d\" ",
-                            schema, number, events[parsed.event], number);
-        if (parsed.when.start != NULL) {
-            static const char condition[] = "SELECT 1 WHERE ";
-            sqlite3_str *renamed = sqlite3_str_new(NULL);
-            char *before, *when = NULL;
-            sqlite3_str_appendall(renamed, condition); /* of a statement, as which it is written otherwise */
-            rst_trigger_append(renamed, parsed.when.start, parsed.when.end, table);
-            before = sqlite3_str_finish(renamed);
-            if (before != NULL) {
-                char *counted = NULL;
-                code = rst_changes_rewrite(before, before + strlen(before), true, &counted);
-                if (counted != NULL) {
-                    sqlite3_free(before);
-                    before = counted;
-                }
-            }
-            if (before != NULL && code == SQLITE_OK)
-                code = rst_transform_names(c, before, before + strlen(before), &when, message);
-            if (when == NULL) when = before, before = NULL;
-            sqlite3_str_appendf(text, "WHEN %s ", when != NULL ? when + strlen(condition) : "1");
-            sqlite3_free(when);
-            sqlite3_free(before);
-        }
-        sqlite3_str_appendall(text, "BEGIN SELECT rootstock_moment(1); ");
-        if (code == SQLITE_OK) code = rst_transform_body(c, table, parsed.body.start, parsed.body.end, text, message);
-        sqlite3_str_appendall(text, " SELECT rootstock_moment(2); END");
-        built = sqlite3_str_finish(text);
-        if (code == SQLITE_OK && built != NULL) code = rst_execute(c, message, "%s", built);
-        sqlite3_free(built);
-    }
-    if (code == SQLITE_OK) {
-        trigger = sqlite3_malloc64(sizeof *trigger);
-        if (trigger == NULL) code = SQLITE_NOMEM;
-    }
-    if (code == SQLITE_OK) {
-        memset(trigger, 0, sizeof *trigger);
-        text = sqlite3_str_new(NULL);
-        if (parsed.event == TRIGGER_INSERT) {
-            sqlite3_str_appendf(text, "INSERT INTO %s.\"rootstock view %d\" VALUES(", schema, number);
-            for (int i = 0; i <= table->column_count; i++) sqlite3_str_appendf(text, "%s?%d", i > 0 ? "," : "", i + 1);
-            sqlite3_str_appendall(text, ")");
-        } else if (parsed.event == TRIGGER_UPDATE) {
-            sqlite3_str_appendf(text, "UPDATE %s.\"rootstock view %d\" SET ", schema, number);
-            for (int i = 0; i < table->column_count; i++)
-                sqlite3_str_appendf(text, "\"%w\"=?%d,", table->columns[i].name, i + 1);
-            sqlite3_str_appendf(text, "\"rootstock rowid\"=?%d", table->column_count + 1);
-        } else {
-            sqlite3_str_appendf(text, "DELETE FROM %s.\"rootstock view %d\"", schema, number);
-        }
-        trigger->fire_sql = sqlite3_str_finish(text);
-        trigger->name = parsed.name;
-        parsed.name = NULL;
-        trigger->before = parsed.before;
-        trigger->event = parsed.event;
-        trigger->temporary = parsed.temporary;
-        if (!parsed.temporary) {
-            const char *start = parsed.when.start != NULL ? parsed.when.start : parsed.body.start;
-            trigger->text = sqlite3_mprintf("%.*s", (int)(parsed.body.end - start), start);
-            if (trigger->text == NULL) code = SQLITE_NOMEM;
-        }
-        trigger->columns = columns;
-        trigger->listed = listed;
-        trigger->rowid_names = rowid_names;
-        trigger->beyond = beyond;
-        beyond = NULL;
-        /* SQLite fires the newest first. */
-        trigger->next = table->triggers;
-        table->triggers = trigger;
-        if (trigger->fire_sql == NULL) code = SQLITE_NOMEM;
-    }
-    sqlite3_free(beyond);
+    return code;
+}
+
+/* Appends WHEN as it runs. */
+static int append_when(rst_connection *c, rst_span when, sqlite3_str *text, char **message) {
+    static const char condition[] = "SELECT 1 WHERE "; /* of a statement, as which it is written otherwise */
+    char *written = sqlite3_mprintf("%s%.*s", condition, (int)(when.end - when.start), when.start), *counted = NULL,
+         *named = NULL;
+    const char *now = written;
+    int code = written == NULL ? SQLITE_NOMEM : rst_changes_rewrite(now, now + strlen(now), true, &counted);
+    if (counted != NULL) now = counted;
+    if (code == SQLITE_OK) code = rst_transform_names(c, now, now + strlen(now), &named, message);
+    if (named != NULL) now = named;
+    if (code == SQLITE_OK) sqlite3_str_appendf(text, "WHEN %s ", now + strlen(condition));
+    sqlite3_free(written);
+    sqlite3_free(counted);
+    sqlite3_free(named);
+    return code;
+}
+
+/* Makes the view and the trigger on it, of the text with NEW and OLD as the view's columns. */
+static int make_objects(rst_table *table, rst_trigger *trigger, const char *sql, int number, char **message) {
+    rst_connection *c = table->connection;
+    const bool in_temp = trigger->temporary || schema_of(c)->sidecar; /* where the names of the body belong */
+    const char *schema = in_temp ? "temp" : "main";
+    rst_trigger_parsed parsed;
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    int code;
+    rewriter_of(c)->names_in_main = !in_temp;
+    sqlite3_str_appendf(text, "CREATE VIEW %s.\"rootstock view %d\" AS SELECT ", schema, number);
+    append_columns(table, &trigger->values, text);
+    sqlite3_str_appendf(text, " FROM main.\"%w\"", table->declared_name);
+    code = run_text(c, text, SQLITE_OK, message);
+    if (code != SQLITE_OK) return code;
+    if (!rst_trigger_parse(sql, &parsed)) code = SQLITE_NOMEM; /* it was one before */
+    text = sqlite3_str_new(NULL);
+    sqlite3_str_appendf(text, "CREATE TRIGGER %s.\"rootstock trigger %d\" INSTEAD OF INSERT ON \"rootstock view %d\" ",
+                        schema, number, number);
+    if (code == SQLITE_OK && parsed.when.start != NULL) code = append_when(c, parsed.when, text, message);
+    sqlite3_str_appendall(text, "BEGIN SELECT rootstock_moment(1); ");
+    if (code == SQLITE_OK) code = rst_transform_body(c, table, parsed.body.start, parsed.body.end, text, message);
+    sqlite3_str_appendall(text, " SELECT rootstock_moment(2); END");
+    code = run_text(c, text, code, message);
     rst_trigger_parsed_free(&parsed);
+    text = sqlite3_str_new(NULL);
+    sqlite3_str_appendf(text, "INSERT INTO %s.\"rootstock view %d\" VALUES(", schema, number);
+    if (trigger->values.count == 0) sqlite3_str_appendall(text, "NULL");
+    for (int i = 0; i < trigger->values.count; i++) sqlite3_str_appendf(text, "%s?%d", i > 0 ? "," : "", i + 1);
+    sqlite3_str_appendall(text, ")");
+    trigger->fire_sql = sqlite3_str_finish(text);
+    return code == SQLITE_OK && trigger->fire_sql == NULL ? SQLITE_NOMEM : code;
+}
+
+static int make_trigger(rst_table *table, const char *sql, rst_trigger_parsed *parsed, int number, char **message) {
+    const char *start = parsed->when.start != NULL ? parsed->when.start : parsed->body.start;
+    rst_trigger *trigger = sqlite3_malloc64(sizeof *trigger);
+    char *written = NULL;
+    bool fires;
+    int code;
+    if (trigger == NULL) return SQLITE_NOMEM;
+    *trigger = (rst_trigger){.name = parsed->name,
+                             .before = parsed->before,
+                             .temporary = parsed->temporary,
+                             .event = parsed->event,
+                             .listed = parsed->of.start != NULL,
+                             .rowid_names = rst_rowid_names_in(table, parsed->of)};
+    parsed->name = NULL;
+    /* SQLite fires the newest first. */
+    trigger->next = table->triggers;
+    table->triggers = trigger;
+    code = columns_of(table, parsed->of, &trigger->columns, &trigger->beyond);
+    /* An UPDATE OF nothing that the table has never fires, as on SQLite. */
+    fires = !trigger->listed || trigger->columns != 0 || trigger->rowid_names != 0;
+    if (code == SQLITE_OK && fires && !trigger->temporary)
+        code = (trigger->text = rst_span_text(start, parsed->body.end)) == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    if (code == SQLITE_OK && fires) code = rst_trigger_take_row(table, trigger->event, sql, &written, &trigger->values);
+    if (code == SQLITE_OK && fires)
+        code = make_objects(table, trigger, written != NULL ? written : sql, number, message);
+    sqlite3_free(written);
+    if (code != SQLITE_OK || !fires) {
+        table->triggers = trigger->next;
+        rst_trigger_free(trigger);
+    }
     return code;
 }
 
 static int load_trigger(rst_connection *c, const char *sql, int number, char **message) {
-    int code = make_trigger(c, sql, number, message);
+    rst_trigger_parsed parsed;
+    int code = rst_trigger_parse(sql, &parsed) ? SQLITE_OK : SQLITE_CORRUPT_VTAB;
+    rst_table *table = code == SQLITE_OK && !parsed.instead ? rst_table_find(c, parsed.table) : NULL;
+    if (table != NULL) code = make_trigger(table, sql, &parsed, number, message);
+    rst_trigger_parsed_free(&parsed);
     rewriter_of(c)->names_in_main = false;
     return code;
 }

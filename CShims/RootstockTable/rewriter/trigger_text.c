@@ -1,9 +1,8 @@
 /*
 ** trigger_text.c - a trigger's text, taken apart and made into what runs on its view (trigger.c).
 **
-** NEW.rowid and OLD.rowid become columns of the view, an INSERT ... ON CONFLICT hands its clauses to rootstock_upsert,
-** tables of the store get the names that the connection has for them. Invariant: everything else stays as the user
-** wrote it.
+** An INSERT ... ON CONFLICT hands its clauses to rootstock_upsert, tables of the store get the names that the connection
+** has for them. Invariant: everything else stays as the user wrote it, but for NEW and OLD (trigger_row.c).
 */
 #include "rewriter/rewriter.h"
 #include "rewriter/key_order.h"
@@ -60,53 +59,6 @@ bool rst_trigger_parse(const char *sql, rst_trigger_parsed *out) {
     is = is && read_trigger(tree.root, out);
     rst_syntax_free(&tree);
     return is;
-}
-
-void rst_trigger_append(sqlite3_str *out, const char *text, const char *end, const rst_table *table) {
-    bool rename = table != NULL && !table->has_rowid_name && !table->without_rowid;
-    const char *p = text, *copied = text;
-    rst_token previous = {TOKEN_END, text, 0}, before = {TOKEN_END, text, 0}, before_before = {TOKEN_END, text, 0};
-    for (;;) {
-        rst_token token = rst_token_next(&p, end);
-        bool of_row; /* a column of NEW or OLD, that is of no schema's table of such a name */
-        if (token.type == TOKEN_END) break;
-        of_row = rst_token_mark(&previous, ".") && !rst_token_mark(&before_before, ".") &&
-                 (rst_token_same_name(&before, "NEW") || rst_token_same_name(&before, "OLD"));
-        if (rename && of_row && rst_token_is_rowid(&token)) {
-            /* SQLite gives these, and no other NEW or OLD column, an affinity. */
-            sqlite3_str_append(out, copied, (int)(before.text - copied));
-            sqlite3_str_appendf(out, "CAST(%.*s.\"rootstock rowid\" AS INTEGER)", (int)before.size, before.text);
-            copied = token.text + token.size;
-        } else if (table != NULL && table->rowid_column >= 0 && of_row &&
-                   rst_token_same_name(&token, table->columns[table->rowid_column].name)) {
-            sqlite3_str_append(out, copied, (int)(before.text - copied));
-            sqlite3_str_appendf(out, "CAST(%.*s.%.*s AS INTEGER)", (int)before.size, before.text, (int)token.size,
-                                token.text);
-            copied = token.text + token.size;
-        }
-        if (table != NULL && rst_token_is(&token, "RAISE")) { /* a native table's trigger raises natively */
-            /* Tell the modes apart: SQLite's code is the same for all, and ROLLBACK must wait for the statement's
-            ** end. */
-            const char *q = p, *close;
-            rst_token open = rst_token_next(&q, end), mode = rst_token_next(&q, end);
-            close = p;
-            (void)rst_token_next(&close, end);
-            if (rst_token_mark(&open, "(") && !rst_token_is(&mode, "IGNORE") &&
-                rst_token_skip_parentheses(&close, end)) {
-                int number = rst_token_is(&mode, "FAIL")       ? SQLITE_FAIL
-                             : rst_token_is(&mode, "ROLLBACK") ? SQLITE_ROLLBACK
-                                                               : SQLITE_ABORT;
-                sqlite3_str_append(out, copied, (int)(token.text - copied));
-                sqlite3_str_appendf(out, " CASE WHEN rootstock_raised(%d) THEN RAISE(%s%.*s END ", number,
-                                    number == SQLITE_FAIL ? "FAIL" : "ABORT", (int)(close - q), q);
-                copied = p = close;
-            }
-        }
-        before_before = before;
-        before = previous;
-        previous = token;
-    }
-    sqlite3_str_append(out, copied, (int)(end - copied));
 }
 
 char *rst_lift_references(const char *text, const char *end, sqlite3_str *arguments) {
@@ -360,9 +312,9 @@ int rst_transform_body(rst_connection *c, rst_table *table, const char *text, co
     bool first = true;
     while (p < end) {
         const char *start = p, *stop;
-        sqlite3_str *statement, *built;
+        sqlite3_str *built;
         rst_token token;
-        char *renamed, *done;
+        char *counted = NULL, *done;
         int code;
         do {
             stop = p;
@@ -377,31 +329,22 @@ int rst_transform_body(rst_connection *c, rst_table *table, const char *text, co
                 continue;
             }
         }
-        statement = sqlite3_str_new(NULL);
-        rst_trigger_append(statement, start, stop, table);
-        renamed = sqlite3_str_finish(statement);
-        if (renamed == NULL) return SQLITE_NOMEM;
         if (table != NULL) {
-            const char *q = renamed;
-            rst_token verb = rst_token_next(&q, renamed + strlen(renamed));
-            bool selects = rst_token_is(&verb, "SELECT");
-            char *counted = NULL;
-            code = rst_changes_rewrite(renamed, renamed + strlen(renamed), first, &counted);
+            const char *q = start;
+            rst_token verb = rst_token_next(&q, stop);
+            code = rst_changes_rewrite(start, stop, first, &counted);
+            if (code != SQLITE_OK) return code;
             if (counted != NULL) {
                 if (!first) sqlite3_str_appendall(out, "SELECT rootstock_changes_over(); ");
-                sqlite3_free(renamed);
-                renamed = counted;
+                start = counted;
+                stop = counted + strlen(counted);
             }
-            if (code != SQLITE_OK) {
-                sqlite3_free(renamed);
-                return code;
-            }
-            first &= selects;
+            first &= rst_token_is(&verb, "SELECT");
         }
         built = sqlite3_str_new(NULL);
-        code = transform_statement(c, table, renamed, renamed + strlen(renamed), built, message);
+        code = transform_statement(c, table, start, stop, built, message);
         done = sqlite3_str_finish(built);
-        sqlite3_free(renamed);
+        sqlite3_free(counted);
         if (code == SQLITE_OK && done != NULL) sqlite3_str_appendf(out, "%s; ", done);
         sqlite3_free(done);
         if (code != SQLITE_OK) return code;

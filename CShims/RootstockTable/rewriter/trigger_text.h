@@ -37,9 +37,10 @@ typedef struct rst_trigger_parsed {
 ** out. Free *out in either case. */
 bool rst_trigger_parse(const char *sql, rst_trigger_parsed *out);
 void rst_trigger_parsed_free(rst_trigger_parsed *parsed);
-/* Appends [text, end) of a trigger's on the table (null: a native one's). NEW.rowid and OLD.rowid have no meaning on
-** a view, and become a column of it. RAISE tells its mode. */
-void rst_trigger_append(sqlite3_str *out, const char *text, const char *end, const rst_table *table);
+/* The text of a trigger on the table, which SQLite has accepted, with NEW and OLD as columns of its view
+** (trigger_row.c): *out from sqlite3_malloc, or null where nothing changes. *used: the columns, to be freed whatever
+** it comes to. SQLITE_OK, SQLITE_NOMEM, or SQLITE_ERROR: it is not a whole trigger. */
+int rst_trigger_take_row(const rst_table *table, int event, const char *sql, char **out, rst_trigger_values *used);
 /* [text, end) with a parameter for each NEW.x and OLD.x, numbered from 1; ",NEW.x" of each is appended to arguments, if
 ** that is not null. From sqlite3_malloc, or null: no memory. */
 char *rst_lift_references(const char *text, const char *end, sqlite3_str *arguments);
