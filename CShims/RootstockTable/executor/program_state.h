@@ -23,7 +23,9 @@ typedef struct rst_clause {
 typedef struct rst_code {
     struct rst_code *next;
     char *text;
-    uint64_t epoch;
+    uint64_t epoch, schema_state; /* it holds for these, */
+    int64_t temporary_version;    /* of temp's schema, if there are triggers in it, */
+    bool foreign_keys;            /* and for PRAGMA foreign_keys as it was */
     char *table_name;
     rst_kind kind;
     int conflict;

@@ -24,6 +24,7 @@
 #include "rewriter/changes.h"
 
 #include "ddl/declare.h"
+#include "parser/shape.h"
 #include "rewriter/expressions.h"
 #include "executor/foreign.h"
 #include "program/bulk_change.h"
@@ -76,23 +77,29 @@ static int rewrite_elsewhere(rst_connection *c, const rst_statement_parts *parts
     return code == SQLITE_OK ? rst_statement_constraints_rewrite(c, parts, sql, end, out, message) : code;
 }
 
-/* A change of one of the store's tables. */
-static int rewrite_change(rst_connection *c, rst_table *table, const rst_statement_parts *parts, char **out,
-                          char **message) {
-    const char *sql = parts->whole.start, *end = parts->whole.end;
-    int code;
-    if (rst_needs_program(c, table, parts)) {
-        rst_code *compiled = NULL;
-        sqlite3_str *text;
-        char *whole = rst_span_text(parts->whole.start, parts->whole.end);
-        if (whole == NULL) return SQLITE_NOMEM;
-        code = rst_code_get(c, whole, &compiled, message);
-        if (code != SQLITE_OK) {
-            sqlite3_free(whole);
-            return code;
-        }
+/* What is run by a program (runner.c). Its text has parameters for the values in it, so that texts of one shape are one
+** program, and are compiled once. */
+static int rewrite_program(rst_connection *c, const rst_statement_parts *parts, char **out, char **message) {
+    const rst_rewriter *rewriter = rewriter_of(c);
+    const char *start = parts->whole.start, *end = parts->whole.end;
+    rst_parameters values = {0};
+    rst_code *compiled = NULL;
+    char *whole = NULL;
+    int code = SQLITE_ERROR;
+    /* What RETURNING has written is a column's name; which partial index is meant may hang on a value. */
+    if (!rewriter->has_conditions && !rewriter->has_expressions)
+        whole = rst_shape_lift(start, end, parts->returning.start != NULL ? parts->returning.start : end, &values);
+    if (whole != NULL) code = rst_code_get(c, whole, &compiled, message);
+    if (code != SQLITE_OK) { /* what is wrong is said of what the user wrote */
+        rst_forget_message(message);
+        rst_parameters_free(&values);
+        sqlite3_free(whole);
+        whole = rst_span_text(start, end);
+        code = whole == NULL ? SQLITE_NOMEM : rst_code_get(c, whole, &compiled, message);
+    }
+    if (code == SQLITE_OK) {
+        sqlite3_str *text = sqlite3_str_new(NULL);
         rst_program_prepare(c, compiled);
-        text = sqlite3_str_new(NULL);
         if (compiled->returning != NULL) {
             sqlite3_str_appendall(text, "SELECT ");
             code = rst_returning_names(c, compiled, text, message);
@@ -100,16 +107,27 @@ static int rewrite_change(rst_connection *c, rst_table *table, const rst_stateme
         } else {
             sqlite3_str_appendf(text, "SELECT 1 WHERE rootstock_run(%Q", whole);
         }
-        if (code == SQLITE_OK) code = rst_argument_pack_arguments(&compiled->parameters, text);
+        if (code == SQLITE_OK)
+            code = rst_argument_pack_arguments(values.highest > 0 ? &values : &compiled->parameters, text);
         sqlite3_str_appendall(text, ")");
-        sqlite3_free(whole);
         *out = sqlite3_str_finish(text);
+        if (code == SQLITE_OK && *out == NULL) code = SQLITE_NOMEM;
         if (code != SQLITE_OK) {
             sqlite3_free(*out);
             *out = NULL;
         }
-        return code == SQLITE_OK && *out == NULL ? SQLITE_NOMEM : code;
     }
+    rst_parameters_free(&values);
+    sqlite3_free(whole);
+    return code;
+}
+
+/* A change of one of the store's tables. */
+static int rewrite_change(rst_connection *c, rst_table *table, const rst_statement_parts *parts, char **out,
+                          char **message) {
+    const char *sql = parts->whole.start, *end = parts->whole.end;
+    int code;
+    if (rst_needs_program(c, table, parts)) return rewrite_program(c, parts, out, message);
     if (parts->kind == KIND_INSERT) {
         char *filled = NULL, *named = NULL;
         code = rst_transform_insert(c, table, parts, NULL, false, &filled, message);

@@ -26,6 +26,13 @@ static int reach(rst_parameters *parameters, int number) {
     return SQLITE_OK;
 }
 
+int rst_parameters_add(rst_parameters *parameters, const char *start, const char *end) {
+    int code = reach(parameters, parameters->highest + 1);
+    if (code != SQLITE_OK) return code;
+    parameters->names[parameters->highest] = sqlite3_mprintf("%.*s", (int)(end - start), start);
+    return parameters->names[parameters->highest] == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
 int rst_parameters_number(rst_connection *c, const char *text, const char *end, rst_parameters *parameters,
                           sqlite3_str *out, char **message) {
     const char *p = text, *copied = text;

@@ -17,6 +17,8 @@ typedef struct rst_parameters {
 /* SQLITE_RANGE where SQLite would refuse the number, with its words. */
 int rst_parameters_number(rst_connection *c, const char *text, const char *end, rst_parameters *parameters,
                           sqlite3_str *out, char **message);
+/* The next one: what is written for it, from [start, end). SQLITE_NOMEM. */
+int rst_parameters_add(rst_parameters *parameters, const char *start, const char *end);
 void rst_parameters_free(rst_parameters *parameters);
 
 #endif

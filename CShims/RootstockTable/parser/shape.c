@@ -155,3 +155,33 @@ size_t rst_shape_of(const char *text, const char *end, char *shape) {
         }
     }
 }
+
+char *rst_shape_lift(const char *text, const char *end, const char *until, rst_parameters *values) {
+    char shape[SHAPE_LONGEST];
+    const size_t size = rst_shape_of(text, end, shape);
+    const char *p = text, *copied = text;
+    sqlite3_str *out = sqlite3_str_new(NULL);
+    bool fits = size > 0;
+    for (size_t i = 0; i < size && fits && p < until; i++) {
+        const char *start = p;
+        if (shape[i] == INTEGER)
+            while (p < end && *p >= '0' && *p <= '9') p++;
+        else if (shape[i] == STRING)
+            p = behind_quote(p, end);
+        else
+            p++;
+        if (shape[i] == INTEGER || shape[i] == STRING) {
+            sqlite3_str_append(out, copied, (int)(start - copied));
+            fits = rst_parameters_add(values, start, p) == SQLITE_OK;
+            sqlite3_str_appendf(out, "?%d", values->highest);
+            copied = p;
+        } else {
+            fits = strchr("?:@$#", shape[i]) == NULL; /* not even in a string: it is for the usual texts */
+        }
+    }
+    while (p < end && fits) fits = strchr("?:@$#", *p++) == NULL;
+    sqlite3_str_append(out, copied, (int)(end - copied));
+    if (fits && values->highest > 0) return sqlite3_str_finish(out);
+    sqlite3_free(sqlite3_str_finish(out));
+    return NULL;
+}

@@ -3,8 +3,8 @@
 **
 ** Code (rst_code) is made once and kept by the statement's text. It has the inner statement that SQLite runs, the
 ** clauses that decide each row, the list of RETURNING, and what of the schema a run has to look at. SQLite's own word
-** on the statement is asked first, on the schema database. Invariant: code is of one epoch of the schema, and is thrown
-** away only while no program runs.
+** on the statement is asked first, on the schema database. Invariant: code is of one state of the schema, of temp's
+** triggers and of PRAGMA foreign_keys, and is thrown away only while no program runs.
 */
 #include "program/program.h"
 #include "executor/change_steps.h"
@@ -13,6 +13,7 @@
 #include "executor/foreign.h"
 #include "program/bulk_change.h"
 #include "program/runner.h"
+#include "program/temporary_triggers.h"
 #include "rewriter/update_from.h"
 #include "executor/trigger.h"
 
@@ -278,6 +279,11 @@ static void tell_source_fault(rst_connection *c, const rst_statement_parts *part
     sqlite3_free(text);
 }
 
+static bool still_holds(rst_connection *c, const rst_code *code) {
+    return code->epoch == store_of(c)->epoch && code->schema_state == planner_of(c)->schema_state &&
+           code->foreign_keys == rst_foreign_enabled(c) && code->temporary_version == rst_temporary_version(c);
+}
+
 int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **message) {
     rst_programs *programs = programs_of(c);
     rst_statement_parts parts;
@@ -290,7 +296,7 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
     for (; *link != NULL; link = &(*link)->next) {
         code = *link;
         if (strcmp(code->text, text) != 0) continue;
-        if (code->epoch == store_of(c)->epoch) {
+        if (still_holds(c, code)) {
             *out = code;
             return SQLITE_OK;
         }
@@ -305,6 +311,9 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
     if (code == NULL) return SQLITE_NOMEM;
     memset(code, 0, sizeof *code);
     code->epoch = store_of(c)->epoch;
+    code->schema_state = planner_of(c)->schema_state;
+    code->temporary_version = rst_temporary_version(c);
+    code->foreign_keys = rst_foreign_enabled(c);
     code->text = sqlite3_mprintf("%s", text);
     numbered = sqlite3_str_new(NULL);
     result = rst_parameters_number(c, text, text + strlen(text), &code->parameters, numbered, message);

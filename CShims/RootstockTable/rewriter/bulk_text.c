@@ -15,6 +15,7 @@
 #include "rewriter/bulk_text.h"
 #include "rewriter/expressions.h"
 #include "rewriter/hints.h"
+#include "parser/shape.h"
 
 #include <string.h>
 
@@ -213,8 +214,8 @@ static bool take_apart(rst_connection *c, const rst_table *table, const rst_stat
     return out->key != NULL;
 }
 
-/* The statement over the text as rst_transform_names has made it. */
-static int build(rst_connection *c, const rst_table *table, const char *text, char **out) {
+/* The statement over the text as rst_transform_names has made it; `checked` stands for it where SQLite checks it. */
+static int build(rst_connection *c, const rst_table *table, const char *text, const char *checked, char **out) {
     /* The target, whose columns are the key and up to one or four values; and what fills those that an arm without rows
     ** has. */
     static const char *const targets[] = {"1", "2", "5(k,a,b)", "5(k,a,b,c)", "5"}, zeros[] = ",0,0,0,0";
@@ -228,7 +229,7 @@ static int build(rst_connection *c, const rst_table *table, const char *text, ch
     if (made.count > 0 && !looks_further(parts.set.start, text + strlen(text))) made.packed |= BULK_LOOKS_AT_ROWS_ALONE;
     str = sqlite3_str_new(c->db);
     sqlite3_str_appendf(str, "INSERT INTO rootstock_bulk%s SELECT 0%s FROM rootstock_bulk(%Q,%Q,%lld,%lld)",
-                        targets[made.count], filled, text, table->name, (long long)made.packed,
+                        targets[made.count], filled, checked, table->name, (long long)made.packed,
                         (long long)store_of(c)->epoch);
     /* It has a name, or the front door would give it one, should the text come back to it. The name is its own,
     ** because a condition may look at names of results: `b = "k"`, a string where there is no column k, would be the
@@ -252,7 +253,9 @@ static int build(rst_connection *c, const rst_table *table, const char *text, ch
 
 int rst_bulk_text(rst_connection *c, rst_table *table, const rst_statement_parts *parts, char **out, char **message) {
     size_t size = (size_t)(parts->whole.end - parts->whole.start);
-    char *whole, *named = NULL;
+    const char *text, *checked;
+    char *whole, *named = NULL, *lifted = NULL;
+    rst_parameters values = {0};
     pieces first;
     int code;
     *out = NULL;
@@ -262,15 +265,21 @@ int rst_bulk_text(rst_connection *c, rst_table *table, const rst_statement_parts
     whole = rst_span_text(parts->whole.start, parts->whole.end);
     if (whole == NULL) return SQLITE_NOMEM;
     code = rst_transform_names(c, whole, whole + strlen(whole), &named, message);
-    if (code == SQLITE_OK) code = build(c, table, named != NULL ? named : whole, out);
+    text = named != NULL ? named : whole;
+    /* Texts that differ in values alone are checked once. */
+    lifted = rst_shape_lift(text, text + strlen(text), text + strlen(text), &values);
+    checked = lifted != NULL ? lifted : text;
+    if (code == SQLITE_OK) code = build(c, table, text, checked, out);
     if (code == SQLITE_OK && *out != NULL) {
         /* What is wrong with it is said where it is prepared as it was written. */
-        if (rst_statement_current(c, named != NULL ? named : whole) != SQLITE_OK) {
+        if (rst_statement_current(c, checked) != SQLITE_OK) {
             sqlite3_free(*out);
             *out = NULL;
         }
         if (code == SQLITE_OK && *out != NULL) code = rst_tell(c, rst_among_tell, out);
     }
+    rst_parameters_free(&values);
+    sqlite3_free(lifted);
     sqlite3_free(whole);
     sqlite3_free(named);
     if (code != SQLITE_OK) {
