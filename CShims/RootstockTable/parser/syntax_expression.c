@@ -69,14 +69,17 @@ static rst_syntax *choice(rst_syntax_parser *p) {
     return rst_syntax_close(p, node);
 }
 
-/* The words of a type, and its sizes in parentheses. There may be no word at all. */
+/* Without AS the words are a type's, as any others. */
 bool rst_syntax_generated(const rst_syntax_parser *p) {
-    rst_token next;
+    const char *behind = p->behind;
+    rst_token always, as;
     if (!syntax_is(p, "GENERATED")) return false;
-    next = rst_syntax_ahead(p);
-    return rst_token_is(&next, "ALWAYS");
+    always = rst_token_next(&behind, p->end);
+    as = rst_token_next(&behind, p->end);
+    return rst_token_is(&always, "ALWAYS") && rst_token_is(&as, "AS");
 }
 
+/* The words of a type, and its sizes in parentheses. There may be no word at all. */
 rst_syntax *rst_syntax_type(rst_syntax_parser *p) {
     rst_syntax *node = rst_syntax_open(p, SYNTAX_TYPE);
     if (!rst_syntax_names(p, true)) {

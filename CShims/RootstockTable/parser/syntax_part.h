@@ -69,7 +69,7 @@ bool rst_syntax_selects(const rst_token *token);
 rst_syntax *rst_syntax_operand(rst_syntax_parser *p);
 /* The words of a type, and its sizes. */
 rst_syntax *rst_syntax_type(rst_syntax_parser *p);
-/* Whether GENERATED ALWAYS stands at the token, which ends a type. */
+/* Whether GENERATED ALWAYS AS stands at the token, which ends a type. */
 bool rst_syntax_generated(const rst_syntax_parser *p);
 
 /* ---- syntax_change.c, syntax_create.c ---- */

@@ -12,3 +12,16 @@ INSERT INTO u VALUES('k', 'v') RETURNING *;
 SELECT * FROM u;
 ALTER TABLE u ADD COLUMN w HIDDEN DEFAULT 7;
 SELECT * FROM u;
+-- So are GENERATED ALWAYS without AS behind them, and what stands behind the type counts.
+CREATE TABLE g(a TEXT GENERATED ALWAYS NOT NULL ON CONFLICT IGNORE, b GENERATED ALWAYS AS (a || 'x') STORED,
+  c INT NOT NULL GENERATED ALWAYS AS (length(a)), d GENERATED, e generated always UNIQUE ON CONFLICT REPLACE,
+  f INT GENERATED ALWAYS REFERENCES u(k) DEFERRABLE INITIALLY DEFERRED, CHECK (a <> 'no'));
+INSERT INTO g(a, d, e) VALUES ('a', 1, 2), (NULL, 2, 3), ('b', '5', 2);
+INSERT INTO g(a) VALUES ('no');
+SELECT *, typeof(a), typeof(d), typeof(e) FROM g;
+PRAGMA table_xinfo(g);
+PRAGMA foreign_key_list(g);
+PRAGMA foreign_keys = ON;
+BEGIN;
+INSERT INTO g(a, f) VALUES ('c', 7);
+ROLLBACK;
