@@ -130,15 +130,16 @@ bool rst_init_rows_append(rst_connection *c, rst_span with, const char *query, b
     return alone;
 }
 
-/* The column of a scalar subquery as one that is run once; false: it has to be run where it stands. */
-static bool append_once(rst_connection *c, rst_span with, const char *query, int column, const char *mark,
-                        sqlite3_str *out) {
+/* The column of a scalar subquery as one that is run once; false: it has to be run where it stands. `typed` is a query
+** whose columns have the affinity and collation that SQLite takes the subquery's to have. */
+static bool append_once(rst_connection *c, rst_span with, const char *query, const char *typed, int column,
+                        const char *mark, sqlite3_str *out) {
     const char *kind[INIT_ROWS_COLUMNS], *collation[INIT_ROWS_COLUMNS];
     sqlite3_str *source = sqlite3_str_new(NULL);
     char *from;
     const int columns = columns_alone(c, with, query, (int)strlen(query));
     bool done = columns > column && columns <= INIT_ROWS_COLUMNS &&
-                rst_result_kinds(c, with, query, columns, kind, collation) == SQLITE_OK &&
+                rst_result_kinds(c, with, typed, columns, kind, collation) == SQLITE_OK &&
                 rst_init_rows_append(c, with, query, true, mark, source);
     from = sqlite3_str_finish(source);
     done = done && from != NULL;
@@ -148,13 +149,14 @@ static bool append_once(rst_connection *c, rst_span with, const char *query, int
 }
 
 /* The rows of an IN's subquery as those of one that is run once: its columns, each with its affinity and collation. */
-static bool append_list(rst_connection *c, rst_span with, const char *query, const char *mark, sqlite3_str *out) {
+static bool append_list(rst_connection *c, rst_span with, const char *query, const char *typed, const char *mark,
+                        sqlite3_str *out) {
     const char *kind[INIT_ROWS_COLUMNS], *collation[INIT_ROWS_COLUMNS];
     sqlite3_str *source = sqlite3_str_new(NULL);
     char *from;
     const int columns = columns_alone(c, with, query, (int)strlen(query));
     bool done = columns > 0 && columns <= INIT_ROWS_COLUMNS &&
-                rst_result_kinds(c, with, query, columns, kind, collation) == SQLITE_OK &&
+                rst_result_kinds(c, with, typed, columns, kind, collation) == SQLITE_OK &&
                 rst_init_rows_append(c, with, query, false, mark, source);
     from = sqlite3_str_finish(source);
     done = done && from != NULL;
@@ -225,7 +227,7 @@ static bool append_index_list(rst_connection *c, const char *query, const char *
 bool rst_init_subquery_append(rst_connection *c, rst_span with, const char *text, int size, int column,
                               sqlite3_str *out) {
     char *query = sqlite3_mprintf("%.*s", size, text);
-    bool done = query != NULL && append_once(c, with, query, column, INIT_ROWS_ASSIGNED, out);
+    bool done = query != NULL && append_once(c, with, query, query, column, INIT_ROWS_ASSIGNED, out);
     sqlite3_free(query);
     return done;
 }
@@ -307,25 +309,38 @@ typedef struct once_walk {
     rst_edits edits;
 } once_walk;
 
+/* The SELECT after which SQLite types the columns of one that is a value or a list: a compound's last. Of one that is a
+** table it is the first. From sqlite3_malloc. */
+static char *typing_select(const rst_syntax *select) {
+    const rst_syntax *with = select->first->kind == SYNTAX_WITH ? select->first : NULL, *last = select->first;
+    for (const rst_syntax *part = last; part != NULL; part = part->next)
+        if (part->kind == SYNTAX_CORE || part->kind == SYNTAX_VALUES) last = part;
+    return sqlite3_mprintf("%.*s %.*s", with == NULL ? 0 : (int)(with->end - with->start),
+                           with == NULL ? "" : with->start, (int)(last->end - last->start), last->start);
+}
+
 /* What replaces the subquery of that node, from sqlite3_malloc; null: nothing does. */
 static char *once(const once_walk *w, const rst_syntax *parent, const rst_syntax *subquery) {
     const rst_syntax *select = subquery->first;
     const int size = (int)(select->end - select->start);
     const bool list = parent->kind == SYNTAX_IN && subquery == parent->last, exists = parent->kind == SYNTAX_EXISTS;
     sqlite3_str *out;
-    char *query, *replaced;
+    char *query, *typed, *replaced;
     bool done;
     if (select->first->kind == SYNTAX_VALUES) return NULL;
     if (!list && !exists && columns_alone(w->c, w->with, select->start, size) != 1) return NULL;
     query = sqlite3_mprintf(exists ? "SELECT EXISTS(%.*s)" : "%.*s", size, select->start);
-    if (query == NULL) return NULL;
+    typed = exists ? sqlite3_mprintf("%s", query) : typing_select(select);
     out = sqlite3_str_new(NULL);
     /* SQLite looks IN up in an index, which changes, or else in what the subquery gave at first. */
-    if (list && is_lookup(w->c, w->with, w->place, w->text, w->size, select->start, select->end))
+    if (query == NULL || typed == NULL)
+        done = false;
+    else if (list && is_lookup(w->c, w->with, w->place, w->text, w->size, select->start, select->end))
         done = append_index_list(w->c, query, w->mark, out);
     else
-        done =
-            list ? append_list(w->c, w->with, query, w->mark, out) : append_once(w->c, w->with, query, 0, w->mark, out);
+        done = list ? append_list(w->c, w->with, query, typed, w->mark, out)
+                    : append_once(w->c, w->with, query, typed, 0, w->mark, out);
+    sqlite3_free(typed);
     sqlite3_free(query);
     replaced = sqlite3_str_finish(out);
     if (done) return replaced;
