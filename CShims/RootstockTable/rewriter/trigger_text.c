@@ -226,9 +226,8 @@ static int transform_marked(rst_connection *c, const rst_table *fired_by, const 
     if (table != NULL && parts.kind == KIND_INSERT && gives_other_count(c, table, &parts)) {
         end = parts.source_text.end; /* it is refused before its ON CONFLICT is looked at */
     } else if (table != NULL && parts.kind == KIND_INSERT) {
-        static const char ignoring[] = "INSERT OR IGNORE INTO";
         const bool ignores = may_pass_over(c, fired_by, table, &parts);
-        char *operation = NULL;
+        char *operation = NULL, *ignoring = NULL;
         if (parts.upsert.start != NULL) {
             /* The clauses in a statement of their own, whose source does not matter: a column that the table gets later
             ** does not, then. */
@@ -265,11 +264,15 @@ static int transform_marked(rst_connection *c, const rst_table *fired_by, const 
             if (operation == NULL) return SQLITE_NOMEM;
         }
         if (ignores) { /* a body's statement has no WITH before it */
-            parts.whole.start = parts.verb.start = ignoring;
-            parts.verb.end = ignoring + strlen(ignoring);
+            ignoring =
+                sqlite3_mprintf("INSERT OR IGNORE INTO%.*s", (int)(parts.whole.end - parts.verb.end), parts.verb.end);
+            if (ignoring != NULL) rst_statement_parse(ignoring, ignoring + strlen(ignoring), &parts);
         }
-        code = rst_transform_insert(c, table, &parts, operation, false, &changed, message);
+        code = ignores && ignoring == NULL
+                   ? SQLITE_NOMEM
+                   : rst_transform_insert(c, table, &parts, operation, false, &changed, message);
         sqlite3_free(operation);
+        sqlite3_free(ignoring);
         if (code == SQLITE_ERROR && message != NULL && *message != NULL) {
             /* Natively the trigger stands, and what fires it is refused. */
             sqlite3_str_appendf(out, "SELECT rootstock_refused(%Q)", *message);
