@@ -1,5 +1,5 @@
 // GeneratedSchemaChanges.swift - schema statements in the middle of a script: renamed and dropped columns and tables, tables made of
-// queries, temp tables and attached ones beside the store's, triggers that raise, recur and write other tables.
+// queries, temp tables and attached ones beside the store's.
 
 import Foundation
 import TestSupport
@@ -19,59 +19,6 @@ extension ScriptGenerator {
         table.isElsewhere = true
         schema.tables.append(table)
         emit(table.declaration.replacingOccurrences(of: "CREATE TABLE \(name)", with: create))
-    }
-
-    /// A trigger's body besides the counting ones: it stops the statement, or writes another table.
-    mutating func raisingBody(_ row: String, _ column: String) -> String {
-        // SQLite 3.40.1 itself forgets sqlite_sequence when FAIL stops an INSERT.
-        let mode = random.pick(["ABORT", "ABORT", "IGNORE", has(.autoincrement) ? "ABORT" : "FAIL", "ROLLBACK"])
-        let raise = mode == "IGNORE" ? "RAISE(IGNORE)" : "RAISE(\(mode), 'raised')"
-        return "SELECT \(raise) WHERE \(row).\(column) = \(value())"
-    }
-
-    /// SQLite 3.40.1 itself leaves out the check of a child's row where a trigger of the same statement changes a parent with SET NULL.
-    private func isSetNullParent(_ parent: GeneratedTable) -> Bool {
-        schema.tables.contains {
-            $0.declaration.contains("REFERENCES \(parent.name)(") && $0.declaration.contains(" SET NULL")
-        }
-    }
-
-    mutating func writingBody(_ row: String, _ column: String, from table: GeneratedTable) -> String? {
-        let others = schema.tables.indices.filter {
-            schema.tables[$0].name != table.name && !schema.tables[$0].isElsewhere
-                && !isSetNullParent(schema.tables[$0])
-        }
-        guard let at = others.randomElement(using: &random) else { return nil }
-        let other = schema.tables[at]
-        schema.tables[at].isOrderSensitive = true
-        let columns = other.writable
-        let target = other.columns[random.pick(columns)].name
-        switch random.number(0...2) {
-        case 0:
-            let values = columns.map { index in
-                // SQLite 3.40.1 itself keeps the rows before a wrong type in a trigger's body under OR ROLLBACK.
-                other.hasAlias && other.key == [index]
-                    ? "NULL"
-                    : other.isStrict
-                        ? fittingValue(for: other.columns[index])
-                        : random.once(in: 2) ? "\(row).\(column)" : value(for: index, of: other)
-            }
-            let mode = other.declaration.contains("STRICT") ? "" : random.pick(["", " OR IGNORE", " OR REPLACE"])
-            return
-                "INSERT\(mode) INTO \(other.name)(\(columns.map { other.columns[$0].name }.joined(separator: ", "))) "
-                + "VALUES (\(values.joined(separator: ", ")))"
-        case 1: return "DELETE FROM \(other.name) WHERE \(singleRow(other))"
-        case 2 where other.isStrict: return "DELETE FROM \(other.name) WHERE \(singleRow(other))"
-        default: return "UPDATE \(other.name) SET \(target) = \(row).\(column) WHERE \(singleRow(other))"
-        }
-    }
-
-    /// Counts once more for each count that ends in 3: a trigger that fires itself where recursive_triggers is on.
-    mutating func makeRecursiveTrigger() {
-        emit("PRAGMA recursive_triggers = \(random.pick(["ON", "OFF"]))")
-        emit(
-            "CREATE TRIGGER recurring AFTER UPDATE ON tally WHEN new.n % 10 BETWEEN 3 AND 5 BEGIN "
-                + "UPDATE tally SET n = n + 1 WHERE event = new.event; END")
     }
 
     /// What an ALTER TABLE makes of a table's names. Outside of any transaction: a ROLLBACK would take it away from under the model.

@@ -24,10 +24,16 @@ extension ScriptGenerator {
         // The RETURNING of SQLite 3.40.1 shows numbers before their affinity where a column is REAL or generated.
         let isShown = !table.columns.contains { $0.kind == .real || $0.isGenerated }
         guard has(.returning), isShown, random.once(in: 6) else { return "" }
-        return " RETURNING "
-            + random.pick([
-                "*", "\(random.pick(table.columns).name) AS r", "typeof(\(random.pick(table.columns).name)), *",
-            ])
+        let column = random.pick(table.columns).name
+        var shown = ["*", "\(column) AS r", "typeof(\(column)), *"]
+        // A count of the table itself while it is changed would depend on the order of the rows.
+        let others = schema.tables.filter { $0.name != table.name }
+        if has(.nested), !table.isOrderSensitive, let other = others.randomElement(using: &random) {
+            let its = random.pick(other.columns).name
+            // No IN, of whose left side the RETURNING of SQLite 3.40.1 converts the column itself, and misses NULL.
+            shown.append("*, (SELECT count(*) FROM \(other.name) AS s WHERE s.\(its) = \(column)) AS n")
+        }
+        return " RETURNING " + random.pick(shown)
     }
 
     func isAlias(_ column: Int, _ table: GeneratedTable) -> Bool { table.hasAlias && table.key == [column] }
@@ -110,6 +116,17 @@ extension ScriptGenerator {
                     + (random.once(in: 3) ? "DO NOTHING" : "DO UPDATE SET \(column) = \(excluded(column, table))")
             }.joined()
         }
+        // Of an index that may be gone, and not of columns that have another name now.
+        if has(.memberships), renames == 0, random.once(in: 2),
+            let target = table.indexTargets.randomElement(using: &random)
+        {
+            let column = table.columns[random.pick(plainColumns(table))].name
+            return " ON CONFLICT\(target) DO "
+                + (random.once(in: 2) ? "NOTHING" : "UPDATE SET \(column) = \(excluded(column, table))")
+        }
+        if has(.mismatches), random.once(in: 20) {
+            return " ON CONFLICT(\(random.pick(table.columns).name)) DO NOTHING"
+        }
         if has(.clauses), random.once(in: 6) {
             let column = table.columns[random.pick(plainColumns(table))].name
             return " ON CONFLICT DO UPDATE SET \(column) = \(random.pick([excluded(column, table), value()]))"
@@ -120,10 +137,32 @@ extension ScriptGenerator {
         let column = table.columns[random.pick(plainColumns(table))].name
         let expression = random.pick([
             excluded(column, table), "\(table.name).\(column) || \(excluded(column, table))", value(),
-            "coalesce(\(table.name).\(column), 0) + 1",
+            "coalesce(\(table.name).\(column), 0) + 1", has(.memberships) ? membership(table) : "NULL",
         ])
         let filter = random.once(in: 3) ? " WHERE \(predicate(table, table.name))" : ""
         return " ON CONFLICT\(target) DO UPDATE SET \(column) = \(expression)\(filter)"
+    }
+
+    /// Whether something of the row is among the values of another table: which affinity the two meet under is the question.
+    private mutating func membership(_ table: GeneratedTable) -> String {
+        let others = schema.tables.filter { $0.name != table.name }
+        let left = "\(table.name).\(random.pick(table.columns).name)"
+        let term = random.pick([
+            left, left, "+\(left)", "CAST(\(left) AS TEXT)", "CAST(\(left) AS INTEGER)", "\(left) || ''", value(),
+            "\(left) COLLATE NOCASE",
+        ])
+        let negation = random.pick(["", "", "NOT "])
+        guard let other = others.randomElement(using: &random), !random.once(in: 5) else {
+            return "\(term) \(negation)IN (\((0..<random.number(1...4)).map { _ in value() }.joined(separator: ", ")))"
+        }
+        let right = "s.\(random.pick(other.columns).name)"
+        let list = random.pick([right, right, "+\(right)", "CAST(\(right) AS TEXT)", "\(right) + 0", "\(right) || ''"])
+        return random.pick([
+            "\(term) \(negation)IN (SELECT \(list) FROM \(other.name) AS s WHERE true)",
+            "\(term) \(negation)IN (SELECT \(list) FROM \(other.name) AS s WHERE true UNION ALL SELECT \(value()))",
+            "EXISTS (SELECT 1 FROM \(other.name) AS s WHERE \(list) = \(term))",
+            "\(term) = (SELECT \(list) FROM \(other.name) AS s ORDER BY \(other.totalOrder("s")) LIMIT 1)",
+        ])
     }
 
     /// SQLite 3.40.1 itself rounds large integers of `excluded` where a table has a REAL and a generated column.
@@ -146,6 +185,7 @@ extension ScriptGenerator {
         var source = ""
         var assignments: [String] = []
         let readsItself = has(.ownSubqueries) && random.once(in: 8)
+        let isMember = has(.memberships) && random.once(in: 8)
         if has(.updateFrom), random.once(in: 12) {
             // One row at most, or which of several rows wins would be the plan's choice.
             let other = random.pick(schema.tables)
@@ -165,9 +205,11 @@ extension ScriptGenerator {
                 let expression =
                     readsItself && !isAlias(column, table) && random.once(in: 2)
                     ? ownSubquery(table, sets: name)
-                    : random.once(in: 2)
-                        ? value(for: column, of: table)
-                        : random.pick(["\(name) + 1", "\(name) || 'z'", "-\(name)", "NULL", name])
+                    : isMember && !isAlias(column, table)
+                        ? membership(table)
+                        : random.once(in: 2)
+                            ? value(for: column, of: table)
+                            : random.pick(["\(name) + 1", "\(name) || 'z'", "-\(name)", "NULL", name])
                 return "\(name) = \(expression)"
             }
         }
@@ -218,7 +260,48 @@ extension ScriptGenerator {
         ])
     }
 
+    /// Savepoints around statements of which one is likely to fail: what it has done before goes, and nothing else.
+    mutating func failingInSavepoints() -> String {
+        let table = random.pick(schema.tables)
+        let names = table.writable.map { table.columns[$0].name }.joined(separator: ", ")
+        emit("SAVEPOINT s1")
+        emit(insert(random.pick(schema.tables)))
+        emit("SAVEPOINT s2")
+        emit(delete(random.pick(schema.tables)))
+        // A copy of its own rows: they are in each other's way wherever something is unique.
+        let mode = table.isStrict ? "" : notForgetful(random.pick(["", "", " OR FAIL", " OR IGNORE", " OR ROLLBACK"]))
+        emit(
+            "INSERT\(mode) INTO \(table.name)(\(names)) SELECT \(names) FROM \(table.name) AS t "
+                + "ORDER BY \(table.totalOrder("t")) LIMIT 3")
+        emit("SELECT changes()\(totalChanges)")
+        emit(random.pick(["ROLLBACK TO s2", "RELEASE s2", "SAVEPOINT s1"]))
+        emit(update(random.pick(schema.tables)))
+        return random.pick(["ROLLBACK TO s1", "RELEASE s1", "RELEASE s1", "COMMIT"])
+    }
+
+    /// A foreign key whose parent has no such key: what has to look for it fails, and nothing else.
+    mutating func mismatch() -> String {
+        let parent = random.pick(schema.tables.filter { !$0.isElsewhere })
+        let column = random.pick(parent.columns).name
+        emit("ROLLBACK")
+        emit(
+            "CREATE TABLE mismatched(a, b REFERENCES \(parent.name)(\(column)) "
+                + random.pick([
+                    "", "ON DELETE CASCADE", "ON UPDATE SET NULL ON DELETE SET NULL", "DEFERRABLE INITIALLY DEFERRED",
+                ])
+                + ")")
+        emit(update(parent))
+        emit("INSERT INTO mismatched VALUES (1, \(value()))")
+        emit("INSERT INTO mismatched VALUES (2, NULL)")
+        emit(delete(parent))
+        emit("UPDATE mismatched SET \(random.pick(["a", "b"])) = \(value())")
+        emit(insert(parent))
+        return "DROP TABLE mismatched"
+    }
+
     mutating func schemaChange() -> String {
+        // A store tells of such a key when a statement meets it, SQLite also where only a trigger could.
+        if has(.mismatches), has(.foreignKeys), triggers == 0, random.once(in: 8) { return mismatch() }
         if has(.strictAlter), let at = schema.tables.firstIndex(where: { $0.isStrict }), random.once(in: 5) {
             emit("ROLLBACK")
             return strictColumn(at, "c\(schema.tables[at].columns.count)")

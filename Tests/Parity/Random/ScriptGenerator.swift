@@ -32,7 +32,7 @@ struct ScriptGenerator {
             case 0...5: emit(insert(random.pick(schema.tables)))
             case 6...8: emit(update(random.pick(schema.tables)))
             case 9, 10: emit(delete(random.pick(schema.tables)))
-            case 11: emit(transaction())
+            case 11: emit(has(.nested) && random.once(in: 5) ? failingInSavepoints() : transaction())
             case 12 where has(.doors) && random.once(in: 2): emit(throughDoor() ?? query())
             case 12 where random.once(in: 3): emit(schemaChange())
             case 12 where has(.renames) && schema.views.isEmpty && schema.doors.isEmpty && random.once(in: 3):
