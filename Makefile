@@ -356,8 +356,9 @@ asan: ## the tests under AddressSanitizer, with leaks
 	LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/leaks.txt:print_suppressions=0 $(MAKE) --no-print-directory sanitized \
 		SANITIZED="--scratch-path .build-asan --sanitize=address"
 
+# The engine tests fork, and start threads in the child: ThreadSanitizer ends such a process unless it is told not to.
 tsan: ## the tests under ThreadSanitizer
-	@$(MAKE) --no-print-directory sanitized SANITIZED="--scratch-path .build-tsan --sanitize=thread"
+	@TSAN_OPTIONS=die_after_fork=0 $(MAKE) --no-print-directory sanitized SANITIZED="--scratch-path .build-tsan --sanitize=thread"
 
 # SwiftPM has no switch for this one: the C code traps where its behaviour would be undefined.
 ubsan: ## the tests with the C code checked for undefined behaviour
