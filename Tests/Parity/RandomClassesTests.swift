@@ -56,6 +56,37 @@ struct DrawnClass: CustomTestStringConvertible, Sendable {
         DrawnClass(
             testDescription: "a schema change by another connection", pattern: "^-- @other (ALTER TABLE [^\\n]*)",
             fault: "-- @other SELECT 1"),
+        DrawnClass(
+            testDescription: "a foreign key of a table to itself",
+            pattern: "^(CREATE TABLE (t\\d)\\(.*), FOREIGN KEY\\([^)]*\\) REFERENCES \\2\\([^)]*\\)[^,)]*", fault: "$1"),
+        DrawnClass(
+            testDescription: "a trigger that changes its own table",
+            pattern: "^(CREATE TRIGGER g\\d+ .* ON (t\\d).* BEGIN )(?:DELETE FROM|UPDATE) \\2 [^;]*;",
+            fault: "$1SELECT 1;"),
+        DrawnClass(
+            testDescription: "a trigger that logs", pattern: "^(CREATE TRIGGER g\\d+ .*)INSERT INTO log[^;]*;",
+            fault: "$1SELECT 1;"),
+        DrawnClass(
+            testDescription: "changes() in a trigger",
+            pattern: "(INSERT INTO log.* VALUES \\('g\\d+', )changes\\(\\)", fault: "$1-1"),
+        DrawnClass(
+            testDescription: "GENERATED in a type",
+            pattern: "^(CREATE TABLE .* GENERATED ALWAYS) (?:NOT NULL|UNIQUE|COLLATE \\w+)", fault: "$1"),
+        DrawnClass(
+            testDescription: "IN over another table in SET",
+            pattern: "^(UPDATE.* SET .*)(?<! NOT) (IN \\(SELECT [^o(]*s\\.)", fault: "$1 NOT $2"),
+        DrawnClass(
+            testDescription: "a compound behind IN",
+            pattern: "^(UPDATE.* IN \\(SELECT .*) UNION ALL SELECT [^)]*\\)", fault: "$1)"),
+        DrawnClass(
+            testDescription: "a foreign key that fits no index",
+            pattern: "^(CREATE TABLE mismatched\\(a, b) REFERENCES .*", fault: "$1)"),
+        DrawnClass(
+            testDescription: "a subquery in RETURNING", pattern: "( RETURNING \\*, )\\(SELECT count.*\\) AS n$",
+            fault: "$1-1 AS n"),
+        DrawnClass(
+            testDescription: "a statement that fails in savepoints",
+            pattern: "^INSERT.* INTO (\\w+)\\(.* FROM \\1 AS t ORDER BY .* LIMIT 3$", fault: "SELECT 1"),
     ]
 
     func planted(in statement: String) -> String {
@@ -67,15 +98,13 @@ struct DrawnClass: CustomTestStringConvertible, Sendable {
 
 @Suite struct RandomClassesTests {
     /// Scripts of fixed seeds: what is drawn is a function of them.
-    private func scripts(_ count: Int) -> [[String]] {
-        (1...count).map { seed in
-            var generator = ScriptGenerator(seed: UInt64(seed), features: Set(Feature.allCases))
-            return generator.script(count: 120)
-        }
+    private static let scripts: [[String]] = (1...200).map { seed in
+        var generator = ScriptGenerator(seed: UInt64(seed), features: Set(Feature.allCases))
+        return generator.script(count: 120)
     }
 
     @Test(arguments: DrawnClass.all) func isDrawn(drawn: DrawnClass) {
-        let times = scripts(200).joined().count { drawn.isDrawn(in: $0) }
+        let times = Self.scripts.joined().count { drawn.isDrawn(in: $0) }
         #expect(times >= 5, "drawn \(times) times in 200 scripts")
     }
 
@@ -98,7 +127,7 @@ struct DrawnClass: CustomTestStringConvertible, Sendable {
             func close() { native.close() }
         }
         // Only scripts that draw it are worth a run.
-        let candidates = scripts(200).filter { $0.contains { drawn.isDrawn(in: $0) } }
+        let candidates = Self.scripts.filter { $0.contains { drawn.isDrawn(in: $0) } }
         let found = try candidates.contains { try firstDifference($0) { try Faulty(drawn) } != nil }
         #expect(found, "not found in \(candidates.count) scripts")
     }

@@ -50,7 +50,7 @@ extension ScriptGenerator {
             renames += 1
             let name = "k\(renames)"
             var terms = (0..<random.number(1...3)).map { "\(term(table, "t")) AS e\($0)" }.joined(separator: ", ")
-            if random.once(in: 2) { terms = "\(random.pick(Self.parameters)) AS p, \(terms)" }
+            if !random.once(in: 4) { terms = "\(random.pick(Self.parameters)) AS p, \(terms)" }
             emit(
                 "CREATE TABLE \(name) AS SELECT \(terms) FROM \(table.name) AS t ORDER BY \(table.totalOrder("t")) "
                     + "LIMIT \(random.pick(["8", "8", "?1"]))"
