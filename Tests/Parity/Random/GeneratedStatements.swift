@@ -30,8 +30,8 @@ extension ScriptGenerator {
         let others = schema.tables.filter { $0.name != table.name }
         if has(.nested), !table.isOrderSensitive, let other = others.randomElement(using: &random) {
             let its = random.pick(other.columns).name
-            // No IN, of whose left side the RETURNING of SQLite 3.40.1 converts the column itself, and misses NULL.
-            shown.append("*, (SELECT count(*) FROM \(other.name) AS s WHERE s.\(its) = \(column)) AS n")
+            // Without the row: the RETURNING of SQLite 3.40.1 finds NULL in an index, and converts the left side of an IN itself.
+            shown.append("*, (SELECT count(*) FROM \(other.name) AS s WHERE s.\(its) \(comparison()) \(value())) AS n")
         }
         return " RETURNING " + random.pick(shown)
     }
