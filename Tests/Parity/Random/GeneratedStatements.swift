@@ -282,7 +282,7 @@ extension ScriptGenerator {
     /// A foreign key whose parent has no such key: what has to look for it fails, and nothing else.
     mutating func mismatch() -> String {
         let parent = random.pick(schema.tables.filter { !$0.isElsewhere })
-        let column = random.pick(parent.columns).name
+        let column = parent.columns[random.pick(parent.writable)].name
         emit("ROLLBACK")
         emit(
             "CREATE TABLE mismatched(a, b REFERENCES \(parent.name)(\(column)) "
