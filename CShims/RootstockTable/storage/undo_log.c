@@ -80,6 +80,9 @@ static int begin_again(rst_connection *c) {
 static int restart_writer(rst_connection *c) {
     rst_store *store = store_of(c);
     int code;
+    /* Also where nothing was written: a savepoint that is gone would be taken for a later one of its number. */
+    store->mark_count = 0;
+    store->unlogged = false;
     if (!store->wrote) return SQLITE_OK;
     if (store->schema_changed) store->schema_stale = true;
     store->schema_changed = false;
@@ -91,8 +94,6 @@ static int restart_writer(rst_connection *c) {
     store->got = false;
     store->wrote = false;
     store->undo.size = 0;
-    store->mark_count = 0;
-    store->unlogged = false;
     store->deferred_violations = store->immediate_violations = 0;
     store->violations_by_pragma = false;
     return code;

@@ -31,7 +31,7 @@ extension ScriptGenerator {
             body = writingBody(row, column, from: table) ?? body
         }
         if has(.log), random.once(in: 3) { body = loggingBody(name, row, column, of: table) }
-        if has(.ownRows), !table.isElsewhere, random.once(in: 5) { body = ownBody(row, of: table) }
+        if has(.ownRows), !table.isElsewhere, random.once(in: 5) { body = ownBody(row, of: table, by: event) }
         if has(.log), random.once(in: 4) { body += "; " + loggingBody(name, row, column, of: table) }
         let moment = random.pick(["BEFORE", "AFTER"])
         emit(
@@ -61,14 +61,15 @@ extension ScriptGenerator {
     }
 
     /// Changes or deletes the very row that the statement has in hand, or the rows beside it.
-    private mutating func ownBody(_ row: String, of table: GeneratedTable) -> String {
+    private mutating func ownBody(_ row: String, of table: GeneratedTable, by event: String) -> String {
         let isOne =
             table.hasRowID
             ? "rowid = \(row).rowid"
             : table.key.map { "\(table.columns[$0].name) = \(row).\(table.columns[$0].name)" }.joined(
                 separator: " AND ")
         let which = random.once(in: 4) ? singleRow(table) : isOne
-        if random.once(in: 3) { return "DELETE FROM \(table.name) WHERE \(which)" }
+        // An upsert whose row such a trigger deletes leaves SQLite 3.40.1 with a rowid out of order.
+        if !event.hasPrefix("UPDATE"), random.once(in: 3) { return "DELETE FROM \(table.name) WHERE \(which)" }
         let column = random.pick(plainColumns(table))
         let name = table.columns[column].name
         let new = table.isStrict ? fittingValue(for: table.columns[column]) : value(for: column, of: table)

@@ -1,0 +1,30 @@
+-- ROLLBACK TO the outermost savepoint after a statement that changed no row: inner savepoints are gone. A later statement of another
+-- database that fails takes nothing of the store's with it.
+CREATE TABLE a(k PRIMARY KEY, b) WITHOUT ROWID;
+CREATE TABLE t(a, b);
+CREATE TEMP TABLE y(c NOT NULL, d);
+SAVEPOINT s1;
+SAVEPOINT s2;
+UPDATE a SET b = 2 WHERE k = 42;
+ROLLBACK TO s1;
+INSERT INTO t VALUES (0, 1);
+INSERT INTO y(d) VALUES (1) RETURNING *;
+SELECT * FROM t;
+INSERT INTO y(c, d) VALUES (1, 1), (NULL, 2);
+SELECT * FROM t;
+RELEASE s1;
+SELECT * FROM t;
+SAVEPOINT s1;
+SAVEPOINT s2;
+SAVEPOINT s3;
+DELETE FROM a;
+ROLLBACK TO s1;
+INSERT INTO t VALUES (2, 2);
+SAVEPOINT s4;
+INSERT INTO t VALUES (3, 3);
+INSERT INTO y(c, d) VALUES (1, 1), (NULL, 2);
+SELECT * FROM t;
+ROLLBACK TO s4;
+SELECT * FROM t;
+COMMIT;
+SELECT * FROM t;
