@@ -29,6 +29,20 @@ int rst_eponymous_disconnect(sqlite3_vtab *vtab) {
     return SQLITE_OK;
 }
 
+int rst_eponymous_best(sqlite3_index_info *info, int first, int least) {
+    info->idxNum = 0;
+    for (int i = 0; i < info->nConstraint; i++) {
+        const int argument = info->aConstraint[i].iColumn - first + 1;
+        if (argument < 1 || info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
+        if (!info->aConstraint[i].usable) return SQLITE_CONSTRAINT;
+        info->aConstraintUsage[i].argvIndex = argument;
+        info->aConstraintUsage[i].omit = 1;
+        if (argument > info->idxNum) info->idxNum = argument;
+    }
+    info->estimatedCost = 1;
+    return info->idxNum < least ? SQLITE_CONSTRAINT : SQLITE_OK;
+}
+
 int rst_eponymous_open(size_t size, sqlite3_vtab_cursor **out) {
     *out = sqlite3_malloc64(size);
     if (*out == NULL) return SQLITE_NOMEM;

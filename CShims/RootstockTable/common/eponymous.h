@@ -18,6 +18,9 @@ int rst_eponymous_connect(sqlite3 *db, rst_connection *c, const char *columns, i
                           sqlite3_vtab **out);
 /* xDisconnect of such a table. */
 int rst_eponymous_disconnect(sqlite3_vtab *vtab);
+/* xBestIndex: the arguments are the hidden columns from `first` on, and at least so many must be given. idxNum is how
+** many are, each at its place in xFilter. */
+int rst_eponymous_best(sqlite3_index_info *info, int first, int least);
 /* xOpen: a cursor of this many bytes, zeroed, which begins with its sqlite3_vtab_cursor; xClose frees it with
 ** sqlite3_free. SQLITE_OK or SQLITE_NOMEM. */
 int rst_eponymous_open(size_t size, sqlite3_vtab_cursor **out);

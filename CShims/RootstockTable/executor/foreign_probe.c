@@ -71,15 +71,17 @@ static int probe_rowid(rst_connection *c, rootstock_transaction *transaction, rs
     return *exists || code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-/* Whether an entry begins with the key's bytes. */
-static int probe_index(rst_connection *c, rootstock_transaction *transaction, rst_tree *tree,
-                       const rootstock_buffer *key, bool *exists) {
+/* How many entries begin with the key's bytes, `most` of them at most. */
+static int count_entries(rst_connection *c, rootstock_transaction *transaction, rst_tree *tree,
+                         const rootstock_buffer *key, sqlite3_int64 most, sqlite3_int64 *count) {
     rst_walker walker;
     rootstock_slice at = {key->size, key->data}, value;
     int code = rst_walker_open(c, transaction, tree, &walker);
     if (code != SQLITE_OK) return code;
     code = rst_walker_move(&walker, ROOTSTOCK_SEEK, &at, &value);
-    *exists = code == ROOTSTOCK_OK && at.size >= key->size && memcmp(at.data, key->data, key->size) == 0;
+    while (code == ROOTSTOCK_OK && at.size >= key->size && memcmp(at.data, key->data, key->size) == 0 &&
+           ++*count < most)
+        code = rst_walker_move(&walker, ROOTSTOCK_NEXT, &at, &value);
     rst_walker_close(&walker);
     return code == ROOTSTOCK_OK || code == ROOTSTOCK_NOT_FOUND ? SQLITE_OK : rst_map_code(c, code);
 }
@@ -115,7 +117,9 @@ int rst_foreign_probe_parent(rst_connection *c, rootstock_transaction *transacti
         *exists = code == SQLITE_ROW;
         if (*exists || code == SQLITE_DONE) code = SQLITE_OK;
     } else if (code == SQLITE_OK) {
-        code = probe_index(c, transaction, tree, &key, exists);
+        sqlite3_int64 count = 0;
+        code = count_entries(c, transaction, tree, &key, 1, &count);
+        *exists = count > 0;
     }
     rootstock_buffer_free(&hold);
     rootstock_buffer_free(&key);
@@ -163,22 +167,6 @@ static rst_index *index_of(rst_table *child, const rst_foreign_key *foreign, con
     return NULL;
 }
 
-/* How many entries begin with the key's bytes. */
-static int count_entries(rst_connection *c, rootstock_transaction *transaction, rst_tree *tree,
-                         const rootstock_buffer *key, sqlite3_int64 *count) {
-    rst_walker walker;
-    rootstock_slice at = {key->size, key->data}, value;
-    int code = rst_walker_open(c, transaction, tree, &walker);
-    if (code != SQLITE_OK) return code;
-    code = rst_walker_move(&walker, ROOTSTOCK_SEEK, &at, &value);
-    while (code == ROOTSTOCK_OK && at.size >= key->size && memcmp(at.data, key->data, key->size) == 0) {
-        ++*count;
-        code = rst_walker_move(&walker, ROOTSTOCK_NEXT, &at, &value);
-    }
-    rst_walker_close(&walker);
-    return code == ROOTSTOCK_OK || code == ROOTSTOCK_NOT_FOUND ? SQLITE_OK : rst_map_code(c, code);
-}
-
 int rst_foreign_probe_children(rst_connection *c, rst_table *child, const rst_foreign_key *foreign,
                                const rst_table *parent, const int *columns, const rootstock_value *values,
                                sqlite3_int64 *count) {
@@ -194,7 +182,7 @@ int rst_foreign_probe_children(rst_connection *c, rst_table *child, const rst_fo
         int k = place_of(&index->parts[p], foreign, parent, columns);
         code = rootstock_key_append(&key, &values[columns[k]], &index->parts[p].key);
     }
-    if (code == SQLITE_OK) code = count_entries(c, store_of(c)->writer, &index->tree, &key, count);
+    if (code == SQLITE_OK) code = count_entries(c, store_of(c)->writer, &index->tree, &key, INT64_MAX, count);
     rootstock_buffer_free(&key);
     return code;
 }

@@ -313,18 +313,8 @@ static int rows_connect(sqlite3 *db, void *context, int count, const char *const
 }
 
 static int rows_best(sqlite3_vtab *vtab, sqlite3_index_info *info) {
-    int highest = 0;
     UNUSED(vtab);
-    for (int i = 0; i < info->nConstraint; i++) {
-        int place = info->aConstraint[i].iColumn - ROWS_COLUMNS;
-        if (place < 0 || info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
-        if (!info->aConstraint[i].usable) return SQLITE_CONSTRAINT;
-        info->aConstraintUsage[i].argvIndex = place + 1;
-        info->aConstraintUsage[i].omit = 1;
-        if (place + 1 > highest) highest = place + 1;
-    }
-    info->estimatedCost = 1;
-    return highest < 2 ? SQLITE_CONSTRAINT : SQLITE_OK;
+    return rst_eponymous_best(info, ROWS_COLUMNS, 2);
 }
 
 static int rows_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {

@@ -245,18 +245,3 @@ bool rst_statement_clears(const rst_statement_parts *parts) {
 char *rst_span_text(const char *start, const char *end) {
     return sqlite3_mprintf("%.*s", (int)(end - start), start);
 }
-
-rst_span rst_span_unwrap(rst_span span) {
-    for (;;) {
-        const char *p = span.start, *behind;
-        rst_token open = rst_token_next(&p, span.end), inner = rst_token_next(&p, span.end), close;
-        if (!rst_token_mark(&open, "(") || !rst_token_mark(&inner, "(")) return span;
-        if (!rst_token_skip_parentheses(&p, span.end)) return span;
-        behind = p;
-        close = rst_token_next(&p, span.end);
-        if (!rst_token_mark(&close, ")")) return span; /* ((a), b) */
-        close = rst_token_next(&p, span.end);
-        if (close.type != TOKEN_END) return span;
-        span = (rst_span){inner.text, behind};
-    }
-}

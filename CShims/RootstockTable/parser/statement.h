@@ -44,7 +44,5 @@ bool rst_statement_clears(const rst_statement_parts *parts);
 const char *rst_statement_end(const char *sql, const char *end);
 /* A copy from sqlite3_malloc, or null. */
 char *rst_span_text(const char *start, const char *end);
-/* ((x)) without the parentheses that only repeat others: (x). */
-rst_span rst_span_unwrap(rst_span span);
 
 #endif

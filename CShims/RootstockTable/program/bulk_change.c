@@ -210,18 +210,10 @@ static int bulk_connect(sqlite3 *db, void *context, int count, const char *const
 }
 
 static int bulk_best(sqlite3_vtab *base, sqlite3_index_info *info) {
+    int code = rst_eponymous_best(info, 0, 0);
     UNUSED(base);
-    info->idxNum = 0;
-    for (int i = 0; i < info->nConstraint; i++) {
-        if (info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
-        if (!info->aConstraint[i].usable) return SQLITE_CONSTRAINT;
-        info->aConstraintUsage[i].argvIndex = info->aConstraint[i].iColumn + 1;
-        info->aConstraintUsage[i].omit = 1;
-        info->idxNum++;
-    }
-    info->estimatedCost = 1;
     info->estimatedRows = 1;
-    return info->idxNum == 0 || info->idxNum == ARGUMENTS ? SQLITE_OK : SQLITE_CONSTRAINT;
+    return code == SQLITE_OK && info->idxNum != 0 && info->idxNum != ARGUMENTS ? SQLITE_CONSTRAINT : code;
 }
 
 static int bulk_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {

@@ -149,18 +149,8 @@ static int init_rows_connect(sqlite3 *db, void *context, int count, const char *
 }
 
 static int init_rows_best(sqlite3_vtab *vtab, sqlite3_index_info *info) {
-    int given = 0;
     UNUSED(vtab);
-    for (int i = 0; i < info->nConstraint; i++) {
-        int argument = info->aConstraint[i].iColumn - FIRST_ARGUMENT;
-        if (argument < 0 || info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
-        if (!info->aConstraint[i].usable) return SQLITE_CONSTRAINT;
-        info->aConstraintUsage[i].argvIndex = argument + 1;
-        info->aConstraintUsage[i].omit = 1;
-        if (argument + 1 > given) given = argument + 1;
-    }
-    info->estimatedCost = 1;
-    return given < 2 ? SQLITE_CONSTRAINT : SQLITE_OK;
+    return rst_eponymous_best(info, FIRST_ARGUMENT, 2);
 }
 
 static int init_rows_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
@@ -212,14 +202,8 @@ static int init_rows_filter(sqlite3_vtab_cursor *base, int number, const char *n
     }
     sqlite3_free(parameters);
     cursor->rows = once;
-    if (code != SQLITE_OK) {
-        c->last_error = code;
-        sqlite3_free(base->pVtab->zErrMsg);
-        base->pVtab->zErrMsg = message;
-        return code;
-    }
-    sqlite3_free(message);
-    return SQLITE_OK;
+    if (code != SQLITE_OK) c->last_error = code;
+    return rst_take_message(base->pVtab, code, message);
 }
 
 static int init_rows_next(sqlite3_vtab_cursor *base) {

@@ -36,19 +36,8 @@ static int returning_connect(sqlite3 *db, void *context, int count, const char *
 }
 
 static int returning_best(sqlite3_vtab *vtab, sqlite3_index_info *info) {
-    int highest = 0;
     UNUSED(vtab);
-    for (int i = 0; i < info->nConstraint; i++) {
-        int column = info->aConstraint[i].iColumn - RETURNING_COLUMNS;
-        if (column < 0 || info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
-        if (!info->aConstraint[i].usable) return SQLITE_CONSTRAINT;
-        info->aConstraintUsage[i].argvIndex = column + 1;
-        info->aConstraintUsage[i].omit = 1;
-        if (column + 1 > highest) highest = column + 1;
-    }
-    info->idxNum = highest;
-    info->estimatedCost = 1;
-    return highest == 0 ? SQLITE_CONSTRAINT : SQLITE_OK;
+    return rst_eponymous_best(info, RETURNING_COLUMNS, 1);
 }
 
 static int returning_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
@@ -81,14 +70,8 @@ static int returning_filter(sqlite3_vtab_cursor *base, int number, const char *t
     sqlite3_free(flat);
     cursor->row = cursor->program.first;
     cursor->number = 1;
-    if (code != SQLITE_OK) {
-        c->last_error = code;
-        sqlite3_free(base->pVtab->zErrMsg);
-        base->pVtab->zErrMsg = message;
-        return code;
-    }
-    sqlite3_free(message);
-    return SQLITE_OK;
+    if (code != SQLITE_OK) c->last_error = code;
+    return rst_take_message(base->pVtab, code, message);
 }
 
 static int returning_next(sqlite3_vtab_cursor *base) {
