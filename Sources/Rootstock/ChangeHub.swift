@@ -13,6 +13,8 @@ final class ChangeHub: Sendable {
         var poller: Task<Void, Never>?
         /// What ``Connection/commitMark()`` was when everybody had been told.
         var lastMark: Int64?
+        /// Somebody has read without a mark to compare with: the next look tells everybody.
+        var hasUnmarked = false
         /// The store is closed: whoever joins hears nothing more.
         var isOver = false
     }
@@ -62,7 +64,7 @@ final class ChangeHub: Sendable {
         let poller = state.withState { state -> Task<Void, Never>? in
             state.subscribers[number] = nil
             guard state.subscribers.isEmpty else { return nil }
-            defer { (state.poller, state.lastMark) = (nil, nil) }
+            defer { (state.poller, state.lastMark, state.hasUnmarked) = (nil, nil, false) }
             return state.poller
         }
         poller?.cancel()
@@ -80,14 +82,21 @@ final class ChangeHub: Sendable {
         for subscriber in told { subscriber.elements.yield() }
     }
 
-    /// Whether somebody else has committed, as `mark` is the last commit's number.
-    func hasOthers(upTo mark: Int64) -> Bool { state.withState { $0.lastMark.map { $0 != mark } ?? false } }
+    /// Whether somebody else has committed, or may have, as `mark` is the last commit's number.
+    func hasOthers(upTo mark: Int64) -> Bool {
+        state.withState { state in state.hasUnmarked || state.lastMark.map { $0 != mark } ?? false }
+    }
 
-    /// `mark` is where the looking for others begins, unless it has begun.
-    func begin(at mark: Int64) { state.withState { $0.lastMark = $0.lastMark ?? mark } }
+    /// `mark` is where the looking for others begins, unless it has begun; `nil` if it is not known.
+    func begin(at mark: Int64?) {
+        state.withState { state in
+            state.lastMark = state.lastMark ?? mark
+            if state.lastMark == nil { state.hasUnmarked = true }
+        }
+    }
 
     /// Everybody has been told up to `mark`.
-    func told(upTo mark: Int64) { state.withState { $0.lastMark = mark } }
+    func told(upTo mark: Int64) { state.withState { ($0.lastMark, $0.hasUnmarked) = (mark, false) } }
 
     /// Runs `body`, which writes through `connection`, and tells of what was committed.
     func watching<T>(_ connection: Connection, _ body: () throws -> T) throws -> T {
@@ -125,10 +134,10 @@ private final class ChangeRecorder {
         let context = Unmanaged.passUnretained(self).toOpaque()
         if connection.isNative {
             sqlite3_update_hook(
-                connection.handle, { context, _, _, table, _ in note(context, table) }, context)
+                connection.database, { context, _, _, table, _ in note(context, table) }, context)
         } else {
             _ = rootstock_observe_rows(
-                connection.handle, { context, _, table, _, _ in note(context, table) }, context, 1)
+                connection.database, { context, _, table, _, _ in note(context, table) }, context, 1)
         }
     }
 

@@ -166,6 +166,11 @@ extension Connection {
         }
         let source = UnsafeBufferPointer(rebasing: text.prefix(consumed))
         let writesUnseen = rewrite?.replacement.map(FrontDoor.writes) ?? false
+        if knownBusyTimeout != nil, SQLTokens.keyword(source) == "PRAGMA",
+            SQLTokens.string(source).uppercased().contains("BUSY_TIMEOUT")
+        {
+            knownBusyTimeout = nil
+        }
         if let handle {
             do {
                 try refuseWrite(handle, unseen: writesUnseen, sql: SQLTokens.string(source))

@@ -9,7 +9,9 @@ extension Connection {
     /// ```
     public func execute(_ sql: String, _ arguments: Arguments = []) throws(DatabaseError) {
         try checkCancellation()
-        guard arguments.names == nil, slowStatements == nil, let kept = try takeCached(sql) else {
+        guard arguments.names == nil, slowStatements == nil, call == nil || isInTransaction,
+            let kept = try takeCached(sql)
+        else {
             return try prepare(sql, arguments).run()
         }
         // As a `Statement` does it, without the object.

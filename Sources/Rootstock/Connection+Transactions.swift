@@ -92,26 +92,53 @@ extension Connection {
     }
 
     /// Begins a transaction, with what is left of the busy timeout after a wait of `waited` elsewhere.
+    private func begin(_ kind: TransactionKind, after waited: Duration) throws(DatabaseError) {
+        let statement = try beginning(kind)
+        try end(statement, steppingInParts(statement.handle, after: waited))
+    }
+
+    /// Steps a statement. A call that may be cancelled waits in parts where one that writes begins outside a transaction: refused the lock, it has
+    /// left nothing behind, and may begin anew.
+    @usableFromInline
+    func step(_ handle: OpaquePointer?) throws(DatabaseError) -> Int32 {
+        guard call != nil, !isInTransaction, sqlite3_stmt_busy(handle) == 0, let handle,
+            !FrontDoor.isReadOnly(handle)
+        else { return sqlite3_step(handle) }
+        return try steppingInParts(handle, after: .zero)
+    }
+
+    /// Steps a statement that begins outside a transaction, with what is left of the busy timeout after a wait of `waited` elsewhere.
     ///
     /// SQLite's own wait ends for nothing but its timeout, so that a call which may be cancelled waits in parts. A busy handler of the
     /// application's own has no timeout, and is left as it is.
-    private func begin(_ kind: TransactionKind, after waited: Duration) throws(DatabaseError) {
-        let statement = try beginning(kind)
-        let mayBeCancelled = call != nil && kind != .deferred
-        guard mayBeCancelled || waited > .milliseconds(1),
-            case .integer(let asked)? = try queryValue("PRAGMA busy_timeout"), asked > 0
-        else { return try run(statement) }
+    private func steppingInParts(_ handle: OpaquePointer?, after waited: Duration) throws(DatabaseError) -> Int32 {
+        let mayBeCancelled = call != nil
+        guard mayBeCancelled || waited > .milliseconds(1) else { return sqlite3_step(handle) }
+        let asked = try busyTimeout
+        guard asked > 0 else { return sqlite3_step(handle) }
         let deadline = ContinuousClock.now + .milliseconds(asked) - waited
-        defer { sqlite3_busy_timeout(database, Int32(clamping: asked)) }
+        defer { sqlite3_busy_timeout(database, asked) }
         while true {
             let left = max(1, Int64((deadline - .now) / .milliseconds(1)))
             let part = mayBeCancelled ? min(left, 200) : left
             sqlite3_busy_timeout(database, Int32(clamping: part))
-            guard part < left else { return try run(statement) }
-            let code = sqlite3_step(statement.handle)
-            guard code & 0xff == SQLITE_BUSY else { return try end(statement, code) }
-            sqlite3_reset(statement.handle)
+            let began = ContinuousClock.now
+            let code = sqlite3_step(handle)
+            // Sooner than that SQLite did not wait: waiting cannot help.
+            guard part < left, code & 0xff == SQLITE_BUSY, .now - began >= .milliseconds(part / 2) else { return code }
+            sqlite3_reset(handle)
             try checkCancellation()
+        }
+    }
+
+    /// SQLite's busy timeout in milliseconds; 0 for none, or a handler of the application's own.
+    private var busyTimeout: Int32 {
+        get throws(DatabaseError) {
+            if let knownBusyTimeout { return knownBusyTimeout }
+            return try uncancelled { () throws(DatabaseError) in
+                guard case .integer(let asked)? = try queryValue("PRAGMA busy_timeout") else { return 0 }
+                return Int32(clamping: asked)
+            }
         }
     }
 

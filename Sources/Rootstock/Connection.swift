@@ -49,6 +49,9 @@ public final class Connection {
     /// The asynchronous call that has the connection now.
     @exclusivity(unchecked) var call: PoolCall?
 
+    /// SQLite's busy timeout in milliseconds; `nil` once the application may have set another.
+    @exclusivity(unchecked) var knownBusyTimeout: Int32?
+
     /// What SQLite measures statements for.
     @exclusivity(unchecked) var slowStatements: SlowStatementBox?
 
@@ -90,6 +93,7 @@ public final class Connection {
                 ? Connection.openNative(path, options: options, queryOnly: queryOnly)
                 : Connection.openStore(path, engine: engine, options: options)
             if isNative { try configureNative(options, queryOnly: queryOnly) }
+            knownBusyTimeout = isNative && !options.native.pragmas.isEmpty ? nil : options.busyMilliseconds
         } catch  where error.code == .notADatabase {
             throw Connection.otherEngine(error, at: path, than: engine)
         }
@@ -125,6 +129,7 @@ public final class Connection {
         database = other.database
         cache = other.cache
         frame = other.frame
+        knownBusyTimeout = other.knownBusyTimeout
         slowStatements = other.slowStatements
         defer { slowStatements?.connection = self }
         log = other.log
@@ -152,6 +157,7 @@ public final class Connection {
     /// On an engine other than `sqlite`, SQL text given to SQLite's own functions must have passed `rootstock_rewrite`.
     public var handle: OpaquePointer {
         guard let database else { preconditionFailure(closedError.message) }
+        knownBusyTimeout = nil
         return database
     }
 }

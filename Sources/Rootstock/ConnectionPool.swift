@@ -83,6 +83,9 @@ final class ConnectionPool: Sendable {
         endLoan(of: &lent)
     }
 
+    /// Whether somebody has a connection, or waits for one.
+    var isLent: Bool { state.withState { !$0.borrowers.isEmpty || $0.starting > 0 || !$0.line.isEmpty } }
+
     func withConnection<T>(_ body: (Connection) throws -> T) throws -> T {
         var lent = try borrow()
         defer { endLoan(of: &lent) }

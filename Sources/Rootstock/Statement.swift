@@ -26,6 +26,7 @@ public final class Statement {
     public var handle: OpaquePointer {
         guard let pointer else { preconditionFailure(connection.closedError.message) }
         compiled?.isInOtherHands = true
+        connection.knownBusyTimeout = nil
         return pointer
     }
 
@@ -86,7 +87,7 @@ public final class Statement {
     /// - Throws: What the statement met. It is reset then.
     @inlinable
     public func step() throws(DatabaseError) -> Bool {
-        let code = sqlite3_step(pointer)
+        let code = try connection.step(pointer)
         if code == SQLITE_ROW { return true }
         if code == SQLITE_DONE {
             sqlite3_reset(pointer)

@@ -18,7 +18,7 @@ extension Store {
         let number = hub.join(tables: names, poll: pollForOthers, continuation)
         // The first element is for what others commit before the store has begun to look.
         let beginning = Task.detached { [weak self] in
-            if let mark = try? await self?.commitMark() { hub.begin(at: mark) }
+            await self?.beginLooking()
             continuation.yield()
         }
         continuation.onTermination = { _ in
@@ -56,6 +56,9 @@ extension Store {
             }
         }
     }
+
+    /// Has the looks for others' commits begin here. A writer at work is not waited for: the first look after it tells everybody.
+    fileprivate func beginLooking() async { hub.begin(at: writer.isLent ? nil : try? await commitMark()) }
 
     fileprivate func commitMark() async throws -> Int64 {
         // By the writer, whose own commits do not count.
@@ -98,7 +101,7 @@ public struct Observation<Value: Sendable>: AsyncSequence, Sendable {
             }
             // Before the read, so that no commit falls between the two.
             let current = subscription ?? Subscription(store)
-            if subscription == nil { store.hub.begin(at: try await store.commitMark()) }
+            if subscription == nil { await store.beginLooking() }
             subscription = current
             let read = read
             let (value, tables) = try await store.read { connection in

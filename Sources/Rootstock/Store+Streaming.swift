@@ -57,11 +57,13 @@ public struct RowStream<Element: Decodable & Sendable>: AsyncSequence, Sendable 
 
 /// One run of the query, which ends when nobody refers to it any more.
 private final class RowRun<Element: Decodable & Sendable>: Sendable {
-    let channel = BatchChannel<Element>()
+    let channel: BatchChannel<Element>
+    private let producer: Task<Void, Never>
 
     init(_ store: Store, _ sql: String, _ arguments: Arguments) {
-        let channel = channel
-        Task.detached {
+        let channel = BatchChannel<Element>()
+        self.channel = channel
+        producer = Task.detached {
             do {
                 try await store.read { connection in
                     let rows = try connection.cursor(sql, arguments, as: Element.self)
@@ -81,7 +83,11 @@ private final class RowRun<Element: Decodable & Sendable>: Sendable {
         }
     }
 
-    deinit { channel.close() }
+    deinit {
+        channel.close()
+        // A query that has no row to hand over asks the channel nothing: it is interrupted.
+        producer.cancel()
+    }
 }
 
 /// Batches from a thread, which waits until one is asked for, to a task, which waits until one is there.

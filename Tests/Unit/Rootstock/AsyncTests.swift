@@ -137,6 +137,7 @@ import Testing
     @Test(arguments: apiEngines) func aCancelledTaskWaitsForNoLockOfAnotherStore(engine: Engine) async throws {
         let (holder, store) = (try store(engine), try store(engine))
         let hasty = try self.store(engine, busy: .milliseconds(500))
+        let (second, third) = (try self.store(engine), try self.store(engine))
         let (inside, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let write = Task {
             try await holder.write { _ in
@@ -147,20 +148,67 @@ import Testing
         await Task.detached { Self.wait(inside) }.value
         let waiting = Task { try await store.write { try $0.execute("INSERT INTO t VALUES (1)") } }
         try await Task.sleep(for: .milliseconds(50))
+        // Nor one without a transaction around it.
+        let bare = Task { try await second.withConnection { try $0.execute("INSERT INTO t VALUES (1)") } }
+        let prepared = Task { try await third.withConnection { try $0.prepare("INSERT INTO t VALUES (1)").run() } }
+        try await Task.sleep(for: .milliseconds(50))
         let start = ContinuousClock.now
-        waiting.cancel()
-        await #expect(throws: CancellationError.self) { try await waiting.value }
+        for task in [waiting, bare, prepared] {
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
         #expect(ContinuousClock.now - start < .seconds(10))
         // One that is not cancelled waits as long as asked.
         let asked = ContinuousClock.now
         let error = await #expect(throws: DatabaseError.self) { try await hasty.write { _ in } }
         #expect(error?.code == .busy)
         #expect(ContinuousClock.now - asked >= .milliseconds(450))
+        let alone = ContinuousClock.now
+        let refused = await #expect(throws: DatabaseError.self) {
+            try await hasty.withConnection { try $0.execute("INSERT INTO t VALUES (1)") }
+        }
+        #expect(refused?.code == .busy)
+        #expect(ContinuousClock.now - alone >= .milliseconds(450))
         goOn.signal()
         try await write.value
         try await hasty.write { try $0.execute("INSERT INTO t VALUES (2)") }
         #expect(try await store.read { try $0.queryValue("SELECT a FROM t") } == 2)
         #expect(try await hasty.withConnection { try $0.queryValue("PRAGMA busy_timeout") } == 500)
+    }
+
+    /// The timeout is known without asking, until the application sets it.
+    @Test(arguments: apiEngines) func aTimeoutThatTheApplicationSetsHoldsForTasks(engine: Engine) async throws {
+        let (holder, store) = (try store(engine), try store(engine))
+        let timeout = { @Sendable (connection: Connection) in try connection.queryValue("PRAGMA busy_timeout") }
+        try await store.withConnection { connection in
+            for milliseconds in [700, 300] {
+                let set = try connection.prepare("PRAGMA \"busy_Timeout\" = \(milliseconds)")
+                for _ in 0..<2 { try set.run() }
+                #expect(try timeout(connection) == .integer(Int64(milliseconds)))
+            }
+            try connection.execute("INSERT INTO t VALUES (1)")
+            #expect(try timeout(connection) == 300)
+        }
+        let (inside, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let write = Task {
+            try await holder.write { _ in
+                inside.signal()
+                goOn.wait()
+            }
+        }
+        await Task.detached { Self.wait(inside) }.value
+        for bare in [false, true] {
+            let asked = ContinuousClock.now
+            let error = await #expect(throws: DatabaseError.self) {
+                let insert = { @Sendable (connection: Connection) in try connection.execute("INSERT INTO t VALUES (2)") }
+                if bare { try await store.withConnection(insert) } else { try await store.write(insert) }
+            }
+            #expect(error?.code == .busy)
+            #expect((.milliseconds(250) ..< .seconds(10)).contains(ContinuousClock.now - asked))
+            #expect(try await store.withConnection(timeout) == 300)
+        }
+        goOn.signal()
+        try await write.value
     }
 
     @Test(arguments: apiEngines) func aClosureMayCloseItsConnection(engine: Engine) async throws {

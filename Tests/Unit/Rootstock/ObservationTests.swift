@@ -154,6 +154,31 @@ import Testing
         #expect(try await values.next() == ["a", "c"])
     }
 
+    /// Readers wait for no writer, and those that observe do not either. What others commit meanwhile is found after it.
+    @Test(arguments: apiEngines) func anObservationBeginsBesideAWriter(engine: Engine) async throws {
+        let (store, other) = try (store(engine), store(engine))
+        let (inside, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let write = Task {
+            try await store.withConnection { _ in
+                inside.signal()
+                goOn.wait()
+            }
+        }
+        await Task.detached { Self.wait(inside) }.value
+        let start = ContinuousClock.now
+        var titles = store.observe { try $0.query("SELECT title FROM book", as: String.self) }.makeAsyncIterator()
+        #expect(try await titles.next() == [])
+        #expect(ContinuousClock.now - start < .seconds(4))
+        try await other.write { try $0.execute("INSERT INTO book (title) VALUES ('a')") }
+        goOn.signal()
+        try await write.value
+        var last = try await titles.next()
+        while last == [] { last = try await titles.next() }
+        #expect(last == ["a"])
+    }
+
+    private static func wait(_ semaphore: DispatchSemaphore) { semaphore.wait() }
+
     @Test(arguments: apiEngines) func anObservationEndsWithItsTask(engine: Engine) async throws {
         let store = try store(engine)
         let counter = Counter()

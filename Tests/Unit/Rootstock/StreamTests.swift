@@ -9,6 +9,7 @@ import Testing
     init() throws { folder = try TemporaryFolder() }
 
     static let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
+    static let silent = endless + " WHERE i < 0"
 
     func store(_ engine: Engine) throws -> Store {
         var options = StoreOptions(durability: .off, native: .wal)
@@ -50,6 +51,12 @@ import Testing
         try await Task.sleep(for: .milliseconds(50))
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(try await store.read { try $0.queryValue("SELECT count(*) FROM t") } == 250)
+        // One that has no row to hand over is interrupted.
+        let silent = Task { for try await _ in store.stream(Self.silent, as: Int.self) {} }
+        try await Task.sleep(for: .milliseconds(50))
+        silent.cancel()
+        await #expect(throws: CancellationError.self) { try await silent.value }
         #expect(try await store.read { try $0.queryValue("SELECT count(*) FROM t") } == 250)
     }
 }
