@@ -97,11 +97,11 @@ extension Connection {
         try end(statement, steppingInParts(statement.handle, after: waited))
     }
 
-    /// Steps a statement. A call that may be cancelled waits in parts where one that writes begins outside a transaction: refused the lock, it has
-    /// left nothing behind, and may begin anew.
+    /// Steps a statement for a call that may be cancelled. It waits in parts where one that writes begins outside a transaction: refused the lock,
+    /// it has left nothing behind, and may begin anew.
     @usableFromInline
     func step(_ handle: OpaquePointer?) throws(DatabaseError) -> Int32 {
-        guard call != nil, !isInTransaction, sqlite3_stmt_busy(handle) == 0, let handle,
+        guard !isInTransaction, sqlite3_stmt_busy(handle) == 0, let handle,
             !FrontDoor.isReadOnly(handle)
         else { return sqlite3_step(handle) }
         return try steppingInParts(handle, after: .zero)

@@ -47,7 +47,7 @@ public final class Connection {
     var frame = TransactionFrame()
 
     /// The asynchronous call that has the connection now.
-    @exclusivity(unchecked) var call: PoolCall?
+    @exclusivity(unchecked) @usableFromInline var call: PoolCall?
 
     /// SQLite's busy timeout in milliseconds; `nil` once the application may have set another.
     @exclusivity(unchecked) var knownBusyTimeout: Int32?

@@ -4,6 +4,7 @@
 
 import CSQLite
 
+@usableFromInline
 final class PoolCall: Sendable {
     private struct State {
         var isCancelled = false

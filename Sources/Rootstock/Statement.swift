@@ -87,7 +87,7 @@ public final class Statement {
     /// - Throws: What the statement met. It is reset then.
     @inlinable
     public func step() throws(DatabaseError) -> Bool {
-        let code = try connection.step(pointer)
+        let code = connection.call == nil ? sqlite3_step(pointer) : try connection.step(pointer)
         if code == SQLITE_ROW { return true }
         if code == SQLITE_DONE {
             sqlite3_reset(pointer)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs the tests of other languages' bindings natively and on stores, and a session of Subversion, whose working copies are databases.
+"""Runs the tests of other languages' bindings natively and on stores, and sessions of programs that keep databases.
 
 Usage: Tests/Clients/DropIn/bindings.py [--scratch FOLDER] INTERPOSER [NAME...]
     INTERPOSER    build/librootstock_interpose.so (make interpose)
-    NAME          DBD::SQLite, PHP, Subversion: all unless some are named
+    NAME          DBD::SQLite, PHP, or a script of sessions/: all unless some are named
     --scratch     keeps sources and what was printed in that folder; a temporary folder unless it is named
 
 Perl's DBD::SQLite and PHP's sqlite3 and pdo_sqlite are Debian's, whose tests come from Debian's source packages. What is not installed is installed
@@ -20,17 +20,10 @@ import tempfile
 
 import debian
 
-PACKAGES = ["libdbd-sqlite3-perl", "php-cli", "php-sqlite3", "subversion"]
+PACKAGES = ["libdbd-sqlite3-perl", "php-cli", "php-sqlite3", "newsboat", "rpm", "sqlite3", "subversion"]
+HERE = os.path.dirname(os.path.realpath(__file__))
 # File of the tests -> from which test on it need not pass.
 EXCEPTIONS = {"t/65_db_config.t": (67, "gives a table another name in sqlite_schema than its text; a store refuses that")}
-SESSION = """
-svnadmin create repository; svn checkout -q "file://$PWD/repository" copy; cd copy
-mkdir a b; for i in 1 2 3 4 5 6 7 8; do echo $i >a/f$i; done; svn add -q a b; svn commit -qm one; svn update -q
-svn copy -q a c; echo x >>a/f1; svn move -q a/f2 b/g2; svn remove -q a/f3; svn status; svn commit -qm two; svn update -q; svn status
-svn propset -q p v a/f4; svn diff; svn revert -qR .; svn log -q | grep -c r; svn info a/f1 | grep Revision; svn update -qr1; svn status; svn update -q
-svn cleanup; svn list -R; svn merge -q -r2:1 .; svn status; svn revert -qR .; svn switch -q ^/c a --ignore-ancestry; svn changelist x c/f1; svn status
-head -c 15 .svn/wc.db | grep -q 'SQLite format' || echo "$KIND"
-"""
 
 
 def environment(kind, interposer):
@@ -66,12 +59,14 @@ def php(folder, kind, interposer):
     return {(name, 1) for name in re.findall(r"PASS\S* .*\[(ext/\S+)\]", printed)}
 
 
-def subversion(folder, kind, interposer):
-    """Each line that it prints, with its place."""
-    lines = run(["sh", "-c", SESSION], folder, kind, interposer).splitlines()
-    if (kind in lines) != (kind == "store"):
-        return set()
-    return {(line, place) for place, line in enumerate(lines) if line != kind}
+def session(name):
+    """The tests of a script: each line that it prints, with its place. On a store one of them is `store`: the script has looked."""
+    def lines(folder, kind, interposer):
+        printed = run(["bash", os.path.join(HERE, "sessions", name + ".sh")], folder, kind, interposer).splitlines()
+        if (kind in printed) != (kind == "store"):
+            return set()
+        return {(line, place) for place, line in enumerate(printed) if line != kind}
+    return lines
 
 
 def install():
@@ -96,7 +91,8 @@ def main():
             os.makedirs(source)
             php_source = subprocess.run(["dpkg-query", "-W", "-f", "${Depends}", "php-cli"], capture_output=True, text=True).stdout.split("-cli")[0]
             debian.fetch(source, "libdbd-sqlite3-perl", php_source)
-        for name, tests, pattern in (("DBD::SQLite", perl, "DBD-SQLite-*"), ("PHP", php, "php-*"), ("Subversion", subversion, None)):
+        sessions = sorted(os.path.splitext(script)[0] for script in os.listdir(os.path.join(HERE, "sessions")))
+        for name, tests, pattern in [("DBD::SQLite", perl, "DBD-SQLite-*"), ("PHP", php, "php-*")] + [(name, session(name), None) for name in sessions]:
             if arguments.names and name not in arguments.names:
                 continue
             passed = {}

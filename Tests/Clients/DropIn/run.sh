@@ -4,7 +4,6 @@
 #   shell/*.sql       typed into Debian's sqlite3
 #   programs/*.py     run by Debian's python3, with a fresh folder as the working directory
 #   programs/*.c      compiled against sqlite3.h and linked to libsqlite3
-#   debian/NAME.sh    what people do with the program NAME, where it is installed
 # CPython's own sqlite3 tests come last, where a python3 has them; cpython.exceptions lists those that need not pass, with the reason.
 set -eu
 interposer=$(realpath "$1")
@@ -46,15 +45,6 @@ for program in "$here"/programs/*.c; do
     [ -e "$program" ] || continue
     ${CC:-cc} -std=c11 -O1 -Wall -Wextra -Werror "$program" -o "$folder/program" -lsqlite3
     both "programs/$(basename "$program")" "$folder/program"
-done
-
-for script in "$here"/debian/*.sh; do
-    program=$(basename "$script" .sh)
-    if command -v "$program" >/dev/null; then
-        both "debian/$program.sh" bash "$script"
-    else
-        echo "drop-in: no $program here: it is left out"
-    fi
 done
 
 # The tests of CPython that fail on stores, and those that fail natively.

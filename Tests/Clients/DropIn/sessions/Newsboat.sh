@@ -23,3 +23,4 @@ run -x reload print-unread
 run -E read
 sort read
 sqlite3 cache.db 'SELECT guid, title, unread, deleted FROM rss_item ORDER BY 1; PRAGMA integrity_check'
+head -c 15 cache.db | grep -q 'SQLite format' || echo "$KIND"

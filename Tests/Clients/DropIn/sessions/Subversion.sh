@@ -47,3 +47,4 @@ svn status -v | sort
 svn log -v | without_dates
 svnadmin verify -q ../repository
 sqlite3 .svn/wc.db 'SELECT local_relpath, op_depth, presence, kind FROM nodes ORDER BY 1, 2; PRAGMA integrity_check; PRAGMA foreign_key_check'
+head -c 15 .svn/wc.db | grep -q 'SQLite format' || echo "$KIND"

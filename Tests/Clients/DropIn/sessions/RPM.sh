@@ -42,3 +42,4 @@ run rpmdb --rebuilddb
 run rpmdb --verifydb
 run rpm --justdb -e gamma
 run rpm -qa --qf '%{NAME} %{VERSION} %{PROVIDES}\n'
+head -c 15 database/rpmdb.sqlite | grep -q 'SQLite format' || echo "$KIND"
