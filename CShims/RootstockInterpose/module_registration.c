@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "modules.h"
+#include "catalog/hosted.h"
 #include "interface/hosting.h"
 
 /* The modules of the connection that this thread is opening. */
@@ -38,9 +39,15 @@ static bool is_hosted(const char *name) {
     static const char *const names[] = {"fts3",      "fts4",  "fts4aux",   "fts5",   "fts3tokenize",
                                         "fts5vocab", "rtree", "rtree_i32", "geopoly"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(name, names[i]) == 0) return true;
+        if (sqlite3_stricmp(name, names[i]) == 0) return true;
     }
     return false;
+}
+
+/* The program takes one of SQLite's own away, or puts another in its place: that one's tables are the program's. */
+static int unhost(rsti_database *d, const char *name) {
+    int code = rootstock_host_module(d->db, name, NULL, NULL);
+    return code == SQLITE_OK ? rst_read_list_again(d->db) : code;
 }
 
 /* d: null while the connection is being opened. */
@@ -71,9 +78,14 @@ static int register_module(sqlite3 *db, const char *name, const sqlite3_module *
     rsti_database *d = opening ? NULL : rsti_find(db);
     int code;
     if (!opening && (d == NULL || internal)) return sqlite3_create_module_v2(db, name, module, context, destroy);
-    if (d != NULL) rsti_enter(d);
-    code = create_module(d, db, name, module, context, destroy, !internal);
-    if (d != NULL) rsti_leave(d);
+    if (d == NULL) return create_module(d, db, name, module, context, destroy, false);
+    rsti_enter(d);
+    code = name != NULL && is_hosted(name) ? unhost(d, name) : SQLITE_OK;
+    if (code == SQLITE_OK)
+        code = create_module(d, db, name, module, context, destroy, true);
+    else if (destroy != NULL)
+        destroy(context);
+    rsti_leave(d);
     return code;
 }
 
@@ -86,6 +98,39 @@ INTERPOSED(int, create_module_v2,
            (sqlite3 * db, const char *name, const sqlite3_module *module, void *context, void (*destroy)(void *))) {
     RSTI_START();
     return register_module(db, name, module, context, destroy, RSTI_INTERNAL());
+}
+
+static bool is_kept(const char *name, const char **keep) {
+    if (rst_module_is_own(name)) return true;
+    for (; keep != NULL && *keep != NULL; keep++) {
+        if (strcmp(*keep, name) == 0) return true;
+    }
+    return false;
+}
+
+/* Without the store's own modules nothing of it could be read. */
+INTERPOSED(int, drop_modules, (sqlite3 * db, const char **keep)) {
+    rsti_database *d;
+    sqlite3_stmt *list = NULL;
+    char *names = NULL, *rest = NULL;
+    int code;
+    RSTI_START();
+    d = RSTI_FIND(db);
+    if (d == NULL) return sqlite3_drop_modules(db, keep);
+    rsti_enter(d);
+    code = sqlite3_prepare_v2(db, "SELECT group_concat(name,char(10)) FROM pragma_module_list", -1, &list, NULL);
+    if (code == SQLITE_OK && sqlite3_step(list) == SQLITE_ROW)
+        names = sqlite3_mprintf("%s", sqlite3_column_text(list, 0));
+    (void)sqlite3_finalize(list);
+    for (char *name = names == NULL ? NULL : strtok_r(names, "\n", &rest); name != NULL && code == SQLITE_OK;
+         name = strtok_r(NULL, "\n", &rest)) {
+        if (is_kept(name, keep)) continue;
+        if (is_hosted(name)) code = unhost(d, name);
+        if (code == SQLITE_OK) code = sqlite3_create_module_v2(db, name, NULL, NULL, NULL);
+    }
+    sqlite3_free(names);
+    rsti_leave(d);
+    return code;
 }
 
 int rsti_open_with_modules(sqlite3 **db, int flags, rsti_module **modules) {
@@ -128,14 +173,10 @@ int rsti_modules_host(rsti_database *d, rsti_module *modules) {
 }
 
 void rsti_modules_disconnect(rsti_database *d) {
-    sqlite3_stmt *statement = NULL;
     bool any = false;
     for (rsti_module *module = d->modules; module != NULL; module = module->next)
         any |= module->by_program && module->tables != NULL;
-    if (!any) return;
-    /* It works when it is compiled. */
-    (void)sqlite3_prepare_v2(d->db, "PRAGMA writable_schema=RESET", -1, &statement, NULL);
-    (void)sqlite3_finalize(statement);
+    if (any) (void)rst_read_list_again(d->db);
 }
 
 void rsti_modules_forget(rsti_database *d) {

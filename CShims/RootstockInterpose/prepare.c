@@ -106,6 +106,7 @@ int rsti_prepare_text(rsti_database *d, const char *text, int bytes, unsigned fl
     int code, room;
     *statement = NULL;
     if (d->failed) return SQLITE_MISUSE;
+    flags &= ~(unsigned)SQLITE_PREPARE_NO_VTAB;                       /* which a store's tables are to SQLite */
     if (length > sqlite3_limit(d->db, SQLITE_LIMIT_SQL_LENGTH, -1)) { /* SQLite says it in its own words */
         sqlite3_stmt *none = NULL;
         rsti_clear_error(d);

@@ -11,7 +11,7 @@
 
 struct rst_hosted_module {
     struct rst_hosted_module *next;
-    const sqlite3_module *real;
+    const sqlite3_module *real; /* null: the program has taken it away, and may have its own under that name */
     void *context;
     char name[];
 };
@@ -34,7 +34,13 @@ typedef struct stand_in_table {
 } stand_in_table;
 
 int rst_hosted_add(rst_connection *c, const char *name, const sqlite3_module *module, void *context) {
-    struct rst_hosted_module *added = sqlite3_malloc64(sizeof *added + strlen(name) + 1);
+    struct rst_hosted_module *added = schema_of(c)->hosted;
+    if (module == NULL) {
+        while (added != NULL && sqlite3_stricmp(added->name, name) != 0) added = added->next;
+        if (added != NULL) added->real = NULL;
+        return SQLITE_OK;
+    }
+    added = sqlite3_malloc64(sizeof *added + strlen(name) + 1);
     if (added == NULL) return SQLITE_NOMEM;
     added->real = module;
     added->context = context;
@@ -54,7 +60,8 @@ void rst_hosted_free(rst_connection *c) {
 
 static const struct rst_hosted_module *find(const rst_connection *c, const rst_token *module) {
     const struct rst_hosted_module *hosted = schema_of(c)->hosted;
-    while (hosted != NULL && !rst_token_same_name(module, hosted->name)) hosted = hosted->next;
+    while (hosted != NULL && (hosted->real == NULL || !rst_token_same_name(module, hosted->name)))
+        hosted = hosted->next;
     return hosted;
 }
 
@@ -62,14 +69,19 @@ bool rst_hosted_is(const rst_connection *c, const rst_token *module) {
     return find(c, module) != NULL;
 }
 
+bool rst_module_is_own(const char *name) {
+    bool own = sqlite3_strnicmp(name, "rootstock", 9) == 0 || sqlite3_stricmp(name, "kv") == 0;
+    for (size_t i = 0; !own && rootstock_engine_at(i) != NULL; i++)
+        own = sqlite3_stricmp(name, rootstock_engine_at(i)->name) == 0;
+    return own;
+}
+
 bool rst_hosted_may_be_program(const rst_connection *c, const rst_token *module) {
     char *name;
     bool may;
     if (schema_of(c)->rename_hosted == NULL || rst_hosted_is(c, module)) return false;
     name = rst_token_name(module);
-    may = name != NULL && sqlite3_strnicmp(name, "rootstock", 9) != 0 && sqlite3_stricmp(name, "kv") != 0;
-    for (size_t i = 0; may && rootstock_engine_at(i) != NULL; i++)
-        may = sqlite3_stricmp(name, rootstock_engine_at(i)->name) != 0;
+    may = name != NULL && !rst_module_is_own(name);
     sqlite3_free(name);
     return may;
 }
@@ -104,6 +116,10 @@ bool rst_virtual_is_plain(const rst_object *object, rst_token *module) {
 }
 
 /* ---- on a schema database ---- */
+
+static bool is_program(const stand_in *module) {
+    return module->by_program || (module->hosted != NULL && module->hosted->real == NULL);
+}
 
 /* Whether FTS was told content=... (it keeps no rows of its own), and columnsize=0. */
 static void read_arguments(stand_in_table *table, int count, const char *const *arguments) {
@@ -251,9 +267,9 @@ static int table_connect(sqlite3 *db, void *context, int count, const char *cons
     const stand_in *module = context;
     char *columns;
     int code;
-    if (module->hosted == NULL && !module->by_program) return missing(module, arguments[2], message);
+    if (module->hosted == NULL && !is_program(module)) return missing(module, arguments[2], message);
     columns = columns_of(module->connection, arguments[2]);
-    if (columns == NULL && module->by_program) {
+    if (columns == NULL && is_program(module)) {
         *message = sqlite3_mprintf("%s", sqlite3_errmsg(module->connection->db));
         return SQLITE_ERROR;
     }
@@ -268,11 +284,11 @@ static int table_create(sqlite3 *db, void *context, int count, const char *const
     const stand_in *module = context;
     sqlite3_vtab *real = NULL;
     int code;
-    if (module->by_program && db == schema_of(module->connection)->schema_db) { /* its columns are learnt later */
+    if (is_program(module) && db == schema_of(module->connection)->schema_db) { /* its columns are learnt later */
         code = sqlite3_declare_vtab(db, "CREATE TABLE x(a)");
         return code == SQLITE_OK ? make_table(db, module, count, arguments, out) : code;
     }
-    if (module->by_program) return table_connect(db, context, count, arguments, out, message);
+    if (is_program(module)) return table_connect(db, context, count, arguments, out, message);
     if (module->hosted == NULL) return missing(module, arguments[2], message);
     code = module->hosted->real->xCreate(db, module->hosted->context, count, arguments, &real, message);
     if (code != SQLITE_OK) return code;
@@ -306,7 +322,7 @@ int rst_hosted_register(rst_connection *c, sqlite3 *schema_db, const rst_catalog
     int code = SQLITE_OK;
     for (const struct rst_hosted_module *hosted = schema_of(c)->hosted; hosted != NULL && code == SQLITE_OK;
          hosted = hosted->next)
-        code = stand_in_register(c, schema_db, hosted, false, hosted->name);
+        if (hosted->real != NULL) code = stand_in_register(c, schema_db, hosted, false, hosted->name);
     for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
         rst_token module;
         char *name;
@@ -342,9 +358,17 @@ int rst_hosted_stand_in_on(rst_connection *c, sqlite3 *other, const char *name) 
     return stand_in_register(c, other, NULL, true, name);
 }
 
+int rst_read_list_again(sqlite3 *db) {
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(db, "PRAGMA writable_schema=RESET", -1, &statement, NULL);
+    (void)sqlite3_finalize(statement); /* it works when it is compiled */
+    return code;
+}
+
 int rst_hosted_learn_columns(rst_connection *c) {
-    return sqlite3_exec(schema_of(c)->schema_db, "PRAGMA writable_schema=RESET; SELECT 1 FROM sqlite_master", NULL,
-                        NULL, NULL);
+    int code = rst_read_list_again(schema_of(c)->schema_db);
+    return code == SQLITE_OK ? sqlite3_exec(schema_of(c)->schema_db, "SELECT 1 FROM sqlite_master", NULL, NULL, NULL)
+                             : code;
 }
 
 int rst_hosted_list(sqlite3 *schema_db, const rst_object *object) {
@@ -359,7 +383,7 @@ int rst_hosted_list(sqlite3 *schema_db, const rst_object *object) {
     if (code == SQLITE_OK) code = sqlite3_bind_text(insert, 2, object->sql, -1, SQLITE_STATIC);
     if (code == SQLITE_OK && sqlite3_step(insert) != SQLITE_DONE) code = SQLITE_ERROR;
     (void)sqlite3_finalize(insert);
-    if (code == SQLITE_OK) code = sqlite3_exec(schema_db, "PRAGMA writable_schema=RESET", NULL, NULL, NULL);
+    if (code == SQLITE_OK) code = rst_read_list_again(schema_db);
     return code == SQLITE_OK ? sqlite3_exec(schema_db, "SELECT 1 FROM sqlite_master", NULL, NULL, NULL) : code;
 }
 

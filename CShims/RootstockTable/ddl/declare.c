@@ -224,8 +224,12 @@ static int set_query_only(rst_connection *c, bool on) {
 }
 
 /* A module may lack what the application registers on a connection only once it is open: a tokenizer of FTS. Or the
-** table lacks its shadow tables, which a dump makes behind it. Then a view stands for the table, which says what is
-** missing, until a refresh connects it. */
+** table's shadow tables are damaged, or made behind it by a dump. Then a view stands for the table, which says what is
+** wrong, until a refresh connects it. The rest of the store is as it was. */
+static bool is_of_the_table(int code) {
+    return (code & 0xff) == SQLITE_ERROR || (code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_MISUSE;
+}
+
 static int declare_missing(rst_connection *c, const rst_object *object, char **message) {
     char *reason = sqlite3_mprintf("%s", sqlite3_errmsg(c->db));
     int code = reason == NULL ? SQLITE_NOMEM : SQLITE_OK;
@@ -267,8 +271,7 @@ static int declare_object(rst_connection *c, const rst_object *object, int *next
     }
     sqlite3_free(sql);
     if (code == SQLITE_OK) return rst_declared_note_object(c, object);
-    if (((code & 0xff) == SQLITE_ERROR || (code & 0xff) == SQLITE_CORRUPT) &&
-        declared_type(c, object) == DECLARED_TABLE &&
+    if (is_of_the_table(code) && declared_type(c, object) == DECLARED_TABLE &&
         (definitions_of(c)->opening || executor_of(c)->refreshing || store_of(c)->tables_missing))
         return declare_missing(c, object, message);
     return code;

@@ -59,16 +59,9 @@ int rst_program_table_unlist(rst_connection *c, const char *sql, char **message)
 }
 
 int rst_program_tables_listed(rst_connection *c) {
-    sqlite3_stmt *statement = NULL;
-    int code, writable = 0;
     if (!definitions_of(c)->listed) return SQLITE_OK;
     definitions_of(c)->listed = false;
-    (void)sqlite3_db_config(c->db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, -1, &writable);
-    /* It works when it is compiled. */
-    code = sqlite3_prepare_v2(c->db, "PRAGMA writable_schema=RESET", -1, &statement, NULL);
-    (void)sqlite3_finalize(statement);
-    if (writable) (void)sqlite3_db_config(c->db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, NULL);
-    return code;
+    return rst_read_list_again(c->db);
 }
 
 /* ---- CREATE, DROP, ALTER ---- */

@@ -13,7 +13,9 @@
 **
 ** The module that db has by then must answer CREATE in schema main with the other one's xConnect, and DROP with its
 ** xDisconnect. Blob handles that it opens must reach the store's tables. What it holds back must be written before the
-** store commits. CShims/RootstockInterpose does all that. SQLITE_OK, SQLITE_NOMEM. */
+** store commits. CShims/RootstockInterpose does all that.
+**
+** module null: db has it no more, or is to get the program's own under that name. SQLITE_OK, SQLITE_NOMEM. */
 int rootstock_host_module(sqlite3 *db, const char *name, const sqlite3_module *module, void *context);
 
 /* Lets tables of modules that the program registers on db be made in its store. SQLite connects such a table when a

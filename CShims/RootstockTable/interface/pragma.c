@@ -184,59 +184,45 @@ static rst_attached *attached_of(rst_connection *c, const char *name, const char
     return place[0] != '\0' ? rst_attached_find(c, place) : rst_attached_holding(c, name);
 }
 
+/* sql: from sqlite3_malloc, freed here. */
+static int prepare_on(sqlite3_vtab_cursor *base, sqlite3 *db, char *sql) {
+    int code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(db, sql, -1, &((pragma_cursor *)base)->statement, NULL);
+    sqlite3_free(sql);
+    if (code == SQLITE_OK || code == SQLITE_NOMEM) return code;
+    sqlite3_free(base->pVtab->zErrMsg);
+    base->pVtab->zErrMsg = sqlite3_mprintf("%s", sqlite3_errmsg(db));
+    return code;
+}
+
 /* The statement that answers: of the store on the schema database (rows are the store's own), of an attached store its
 ** own, of temp and attached files SQLite's. */
-static int prepare(rst_connection *c, const pragma_definition *definition, pragma_cursor *cursor, const char *name,
-                   const char *schema) {
+static int prepare(rst_connection *c, sqlite3_vtab_cursor *base, const char *name, const char *schema) {
     static const char prefix[] = "rootstock_";
+    const pragma_definition *definition = definition_of(base);
+    pragma_cursor *cursor = (pragma_cursor *)base;
+    sqlite3 *schema_db = schema_of(c)->schema_db;
     const char *place = definition->argument ? place_of(c, name, schema) : NULL;
     bool rows = strcmp(definition->name, "rootstock_pragma_foreign_key_check") == 0;
     bool list = strcmp(definition->name, "rootstock_pragma_table_list") == 0;
     rst_attached *a = definition->plain ? attached_of(c, name, place) : NULL;
-    char *sql;
-    int code;
-    if (definition->sql == NULL) {
-        sql = rst_temporary_triggers_listed(c);
-        code =
-            sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(schema_of(c)->schema_db, sql, -1, &cursor->statement, NULL);
-        sqlite3_free(sql);
-        return code;
-    }
-    if (place == NULL && definition->plain && name != NULL) {
+    if (definition->sql == NULL) return prepare_on(base, schema_db, rst_temporary_triggers_listed(c));
+    if (place == NULL && definition->plain && name != NULL)
         /* The PRAGMA itself: the same rows as its table-valued function, which prepares it anew for each call. */
-        cursor->others = schema != NULL;
-        sql = sqlite3_mprintf("PRAGMA main.%s(%Q)", definition->name + sizeof "rootstock_pragma_" - 1, name);
-        if (sql == NULL) return SQLITE_NOMEM;
-        code = sqlite3_prepare_v2(schema_of(c)->schema_db, sql, -1, &cursor->statement, NULL);
-        sqlite3_free(sql);
-        return code;
-    }
-    if (a != NULL) {
-        sql = sqlite3_mprintf("SELECT * FROM %s(?1)", definition->name);
-        code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(a->inner, sql, -1, &cursor->statement, NULL);
-        sqlite3_free(sql);
-        return code;
-    }
-    if (place == NULL || (list && place[0] == '\0')) {
-        cursor->others = schema != NULL; /* main's part alone */
-        return sqlite3_prepare_v2(rows ? c->db : schema_of(c)->schema_db, definition->sql, -1, &cursor->statement,
-                                  NULL);
-    }
-    cursor->others = true;
-    if (list && schema == NULL) {
-        cursor->others = false;
-        return sqlite3_prepare_v2(schema_of(c)->schema_db, definition->sql, -1, &cursor->statement, NULL);
-    }
-    sql = list ? sqlite3_mprintf("SELECT * FROM pragma_table_list WHERE schema=%Q COLLATE NOCASE AND (?1 IS NULL OR "
-                                 "name=?1 COLLATE NOCASE)",
-                                 place)
-          : place[0] == '\0'
-              ? sqlite3_mprintf("SELECT * FROM main.%s(?1)", definition->name + sizeof prefix - 1)
-              : sqlite3_mprintf("SELECT * FROM main.%s(?1,%Q)", definition->name + sizeof prefix - 1, place);
-    if (sql == NULL) return SQLITE_NOMEM;
-    code = sqlite3_prepare_v2(c->db, sql, -1, &cursor->statement, NULL);
-    sqlite3_free(sql);
-    return code;
+        return prepare_on(
+            base, schema_db,
+            sqlite3_mprintf("PRAGMA main.%s(%Q)", definition->name + sizeof "rootstock_pragma_" - 1, name));
+    if (a != NULL) return prepare_on(base, a->inner, sqlite3_mprintf("SELECT * FROM %s(?1)", definition->name));
+    cursor->others = schema != NULL; /* else main's part comes first */
+    if (place == NULL || (list && schema == NULL))
+        return prepare_on(base, rows ? c->db : schema_db, sqlite3_mprintf("%s", definition->sql));
+    return prepare_on(
+        base, c->db,
+        list ? sqlite3_mprintf("SELECT * FROM pragma_table_list WHERE schema=%Q COLLATE NOCASE AND (?1 IS NULL OR "
+                               "name=?1 COLLATE NOCASE)",
+                               place)
+        : place[0] == '\0'
+            ? sqlite3_mprintf("SELECT * FROM main.%s(?1)", definition->name + sizeof prefix - 1)
+            : sqlite3_mprintf("SELECT * FROM main.%s(?1,%Q)", definition->name + sizeof prefix - 1, place));
 }
 
 /* number: 1 for a name, 2 for a schema among the values, in this order. */
@@ -258,7 +244,7 @@ static int ask(sqlite3_vtab_cursor *base, int number, const char *text, int coun
     cursor->schema = schema == NULL ? NULL : sqlite3_mprintf("%s", schema);
     if (schema_of(vtab->connection)->schema_db == NULL) return SQLITE_OK;
     code = hold_snapshot(vtab->connection, base);
-    if (code == SQLITE_OK) code = prepare(vtab->connection, definition_of(base), cursor, name, schema);
+    if (code == SQLITE_OK) code = prepare(vtab->connection, base, name, schema);
     if (code != SQLITE_OK) return code;
     /* A PRAGMA of its own has it in its text. */
     if ((number & 1) != 0 && sqlite3_bind_parameter_count(cursor->statement) > 0)
