@@ -40,7 +40,7 @@ INTERPOSED(int, wal_checkpoint_v2, (sqlite3 * db, const char *schema, int mode, 
     RSTI_START();
     d = RSTI_FIND(db);
     code = sqlite3_wal_checkpoint_v2(db, schema, mode, frames, copied);
-    if (d == NULL || code != SQLITE_OK || !is_main(schema) || !rsti_is_wal(d)) return code;
+    if (d == NULL || code != SQLITE_OK || !rsti_is_wal(d, schema)) return code;
     if (frames != NULL) *frames = 0;
     if (copied != NULL) *copied = 0;
     return SQLITE_OK;

@@ -315,8 +315,8 @@ char *rsti_pragma(rsti_database *d, const char *text, const char *end, const cha
 /* After that: which class the commits are of. */
 void rsti_synchronous(rsti_database *d);
 
-/* Whether the program has asked for WAL mode. */
-bool rsti_is_wal(const rsti_database *d);
+/* Whether the program has asked for WAL mode of main (null, too) or an attached store. */
+bool rsti_is_wal(const rsti_database *d, const char *schema);
 
 /* ---- text.c ---- */
 enum rsti_kind rsti_kind_of(const char *text, int bytes);

@@ -12,7 +12,7 @@
 ** | count_changes | what was set on the connection: SQLite's own would count rows of what the store makes of a change |
 **
 ** PRAGMA synchronous is SQLite's own, which keeps it. Where a native database would not flush each commit (OFF, and
-** NORMAL in WAL mode), the store's commits may be of class normal.
+** NORMAL in WAL mode), the store's commits may be of class normal. That and journal_mode go for attached stores, too.
 **
 ** A store commits atomically in every journal mode. Readers and the writer never block each other, as in WAL mode.
 ** The rest is the front door's (front_pragma.c) or SQLite's.
@@ -123,37 +123,56 @@ static char *space(rsti_database *d, const rst_token *name, const rst_token *val
     return NULL;
 }
 
-bool rsti_is_wal(const rsti_database *d) {
-    return d->temporary == NULL && strcmp(modes_of(d->path, NULL, -1).journal, "wal") == 0;
+/* The store's path; null where the schema is none, or its file a temporary one. */
+static const char *path_of(const rsti_database *d, const char *schema) {
+    if (schema == NULL || sqlite3_stricmp(schema, "main") == 0) return d->temporary == NULL ? d->path : NULL;
+    return rootstock_is_attached(d->db, schema) ? sqlite3_db_filename(d->db, schema) : NULL;
+}
+
+bool rsti_is_wal(const rsti_database *d, const char *schema) {
+    const char *path = path_of(d, schema);
+    return path != NULL && strcmp(modes_of(path, NULL, -1).journal, "wal") == 0;
 }
 
 void rsti_synchronous(rsti_database *d) {
-    sqlite3_stmt *statement = NULL;
-    int level = 2;
+    const char *schema;
     rsti_enter(d);
     d->asks_synchronous = false;
-    d->own++;
-    if (sqlite3_prepare_v2(d->db, "PRAGMA main.synchronous", -1, &statement, NULL) == SQLITE_OK &&
-        sqlite3_step(statement) == SQLITE_ROW)
-        level = sqlite3_column_int(statement, 0);
-    (void)sqlite3_finalize(statement);
-    d->own--;
-    (void)rootstock_host_synchronous(d->db, level == 0 || (level == 1 && rsti_is_wal(d)));
+    for (int i = 0; (schema = sqlite3_db_name(d->db, i)) != NULL; i++) {
+        char *sql = i == 0 || rootstock_is_attached(d->db, schema)
+                        ? sqlite3_mprintf("PRAGMA \"%w\".synchronous", schema)
+                        : NULL;
+        sqlite3_int64 level;
+        if (sql == NULL) continue;
+        level = number(d, sql);
+        sqlite3_free(sql);
+        (void)rootstock_host_synchronous(d->db, schema, level == 0 || (level == 1 && rsti_is_wal(d, schema)));
+    }
     rsti_leave(d);
 }
 
-static char *answer(rsti_database *d, const rst_token *name, const rst_token *value, bool negative) {
+/* PRAGMA journal_mode. Without a schema it sets the mode of all. */
+static char *journal_mode(rsti_database *d, const char *schema, const char *mode) {
+    const char *path = path_of(d, schema);
+    for (int i = 0; schema == NULL && mode != NULL && sqlite3_db_name(d->db, i) != NULL; i++) {
+        const char *each = path_of(d, sqlite3_db_name(d->db, i));
+        if (each != NULL) (void)modes_of(each, mode, -1);
+    }
+    return path == NULL ? NULL : sqlite3_mprintf("SELECT '%s' AS journal_mode", modes_of(path, mode, -1).journal);
+}
+
+static char *answer(rsti_database *d, const char *schema, const rst_token *name, const rst_token *value,
+                    bool negative) {
     static const char *const journals[] = {"delete", "truncate", "persist", "memory", "wal", "off", NULL};
     static const char *const lockings[] = {"normal", "exclusive", NULL};
     const bool sets = value->type != TOKEN_END;
     if (sets && (rst_token_same_name(name, "synchronous") || rst_token_same_name(name, "journal_mode")))
         d->asks_synchronous = true;
-    if (rst_token_same_name(name, "journal_mode") && d->temporary == NULL) {
-        file_modes modes = modes_of(d->path, sets ? one_of(value, journals) : NULL, -1);
-        return sqlite3_mprintf("SELECT '%s' AS journal_mode", modes.journal);
-    }
-    if (rst_token_same_name(name, "wal_checkpoint") && rsti_is_wal(d))
+    if (rst_token_same_name(name, "journal_mode"))
+        return journal_mode(d, schema, sets ? one_of(value, journals) : NULL);
+    if (rst_token_same_name(name, "wal_checkpoint") && rsti_is_wal(d, schema))
         return sqlite3_mprintf("SELECT 0 AS busy, 0 AS log, 0 AS checkpointed");
+    if (schema != NULL && sqlite3_stricmp(schema, "main") != 0) return NULL;
     if (rst_token_same_name(name, "locking_mode")) {
         const char *mode = sets ? one_of(value, lockings) : NULL;
         if (mode != NULL) d->exclusive = mode == lockings[1];
@@ -178,13 +197,15 @@ char *rsti_pragma(rsti_database *d, const char *text, const char *end, const cha
     const char *p = text;
     rst_token token, name, value = {TOKEN_END, end, 0};
     bool negative = false;
+    char *schema = NULL, *answered;
     if (text < end && (text[0] == 'S' || text[0] == 's')) return NULL; /* SELECT: most are */
     token = rst_token_next(&p, end);
     if (!rst_token_is(&token, "PRAGMA")) return NULL;
     name = rst_token_next(&p, end);
     token = rst_token_next(&p, end);
-    if (rst_token_mark(&token, ".")) {
-        if (!rst_token_same_name(&name, "main")) return NULL;
+    const rst_token first = name;
+    const bool named = rst_token_mark(&token, ".");
+    if (named) {
         name = rst_token_next(&p, end);
         token = rst_token_next(&p, end);
     }
@@ -199,6 +220,9 @@ char *rsti_pragma(rsti_database *d, const char *text, const char *end, const cha
         if (closes) token = rst_token_next(&p, end);
     }
     if (token.type != TOKEN_END && !rst_token_mark(&token, ";")) return NULL;
+    if (named && (schema = rst_token_name(&first)) == NULL) return NULL;
     *tail = p;
-    return answer(d, &name, &value, negative);
+    answered = answer(d, schema, &name, &value, negative);
+    sqlite3_free(schema);
+    return answered;
 }

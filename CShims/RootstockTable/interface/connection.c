@@ -207,8 +207,10 @@ int rootstock_host_programs(sqlite3 *db, int (*rename)(sqlite3 *, const char *, 
     return SQLITE_OK;
 }
 
-int rootstock_host_synchronous(sqlite3 *db, int normal) {
+int rootstock_host_synchronous(sqlite3 *db, const char *schema, int normal) {
     rst_connection *c = rst_connection_of(db);
+    rst_attached *a = c == NULL ? NULL : rst_attached_find(c, schema);
+    if (a != NULL) c = rst_connection_of(a->inner);
     if (c == NULL) return SQLITE_ERROR;
     store_of(c)->commits_normal = normal != 0;
     return SQLITE_OK;

@@ -1,6 +1,6 @@
 /*
-** synchronous.c - PRAGMA synchronous, and whether each commit is flushed: in both journal modes, and beside a
-** connection that asks for more.
+** synchronous.c - PRAGMA synchronous, and whether each commit is flushed: in both journal modes, beside a connection
+** that asks for more, and of an attached file.
 */
 #define _GNU_SOURCE
 #include <assert.h>
@@ -47,11 +47,15 @@ static sqlite3 *open_database(const char *name) {
     return db;
 }
 
-static void commit(sqlite3 *db, const char *what) {
+static void commit_to(sqlite3 *db, const char *insert, const char *what) {
     int before = atomic_load(&flushes), made;
-    for (int i = 0; i < COMMITS; i++) run(db, "INSERT INTO t VALUES(1)");
+    for (int i = 0; i < COMMITS; i++) run(db, insert);
     made = atomic_load(&flushes) - before;
     printf("%s: %s\n", what, made >= COMMITS ? "each commit is flushed" : made <= COMMITS / 3 ? "few flushes" : "some");
+}
+
+static void commit(sqlite3 *db, const char *what) {
+    commit_to(db, "INSERT INTO t VALUES(1)", what);
 }
 
 static void modes(const char *name, const char *journal) {
@@ -85,8 +89,37 @@ static void modes(const char *name, const char *journal) {
     sqlite3_close(db);
 }
 
+/* x has its own modes, and main keeps its. */
+static void attached(const char *name, const char *journal) {
+    static const char *const levels[] = {"OFF", "NORMAL", "FULL"};
+    sqlite3 *db = open_database("main.db");
+    char sql[80];
+    run(db, "CREATE TABLE IF NOT EXISTS t(a)");
+    (void)snprintf(sql, sizeof sql, "ATTACH '%s' AS x", name);
+    run(db, sql);
+    (void)snprintf(sql, sizeof sql, "PRAGMA x.journal_mode=%s", journal);
+    run(db, sql);
+    run(db, "CREATE TABLE x.u(a); PRAGMA x.journal_mode; PRAGMA journal_mode");
+    commit_to(db, "INSERT INTO u VALUES(1)", "attached");
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        (void)snprintf(sql, sizeof sql, "PRAGMA x.synchronous=%s", levels[i]);
+        run(db, sql);
+        run(db, "PRAGMA x.synchronous; PRAGMA synchronous");
+        commit_to(db, "INSERT INTO u VALUES(1)", sql);
+        commit(db, "main beside it");
+    }
+    run(db, "PRAGMA x.synchronous=OFF; DETACH x");
+    (void)snprintf(sql, sizeof sql, "ATTACH '%s' AS y", name);
+    run(db, sql);
+    commit_to(db, "INSERT INTO u VALUES(1)", "attached again");
+    run(db, "PRAGMA journal_mode=delete; PRAGMA y.journal_mode; PRAGMA main.journal_mode");
+    sqlite3_close(db);
+}
+
 int main(void) {
     modes("rollback.db", "DELETE");
     modes("ahead.db", "WAL");
+    attached("rollback_attached.db", "DELETE");
+    attached("ahead_attached.db", "WAL");
     return 0;
 }
