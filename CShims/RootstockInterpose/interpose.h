@@ -81,9 +81,9 @@ struct rsti_database {
     uint64_t serial;      /* runs of statements so far */
     uint64_t definitions; /* changes of temp and attached schemas through this connection */
     /* The error that SQLite's own functions cannot tell. */
-    int coarse, fine;        /* while SQLite's extended code is `coarse`, it means `fine`; 0: none */
+    int coarse;              /* while SQLite's extended code is this one, it means `fine` */
     int error_offset;        /* of the text last refused; -1: unknown or none */
-    int error_for;           /* the code with which it was refused */
+    int fine, error_for;     /* 0: none, both cleared at once; the code with which that text was refused */
     struct rsti_blob *blobs; /* open handles on its values */
     /* modules.c */
     rsti_module *modules;

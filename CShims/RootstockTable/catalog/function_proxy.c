@@ -4,8 +4,8 @@
 ** The schema database (schema_db.c) judges CHECKs, generated columns and index expressions. It is a connection of our
 ** own, on which the application has registered nothing. So each of the application's functions and collations has a
 ** stand-in there that asks the application's connection: SELECT "f"(?1, ...). The lists of PRAGMA function_list and
-** collation_list are compared when a schema statement runs, when the first row validator of a schema is prepared, and
-** when one cannot be prepared.
+** collation_list are compared when a schema statement runs that may name one, when the first row validator of a schema
+** is prepared that may, and when something fails there.
 **
 ** Invariant: a stand-in has the name, number of arguments and flags of the original, so SQLite refuses or takes it as
 ** it would the original.
@@ -327,9 +327,16 @@ int rst_function_proxies_sync(rst_connection *c, sqlite3 *schema_db, rst_functio
 static bool may_name_functions(const char *sql, const char *end) {
     static const char *const lists[] = {"KEY", "UNIQUE", "CHECK", "DEFAULT"};
     const char *p = sql;
-    rst_token token = rst_token_next(&p, end), before = token, before_that = token;
+    rst_token token = rst_token_next(&p, end), before = token, before_that = token, schema;
     int depth = 0;
-    if (!rst_token_is(&token, "CREATE")) return !rst_token_is(&token, "DROP");
+    if (rst_token_is(&token, "ALTER")) {
+        (void)rst_token_next(&p, end);
+        (void)rst_token_object(&p, end, &schema);
+        token = rst_token_next(&p, end);
+        if (!rst_token_is(&token, "ADD")) return true;
+    } else if (!rst_token_is(&token, "CREATE")) {
+        return !rst_token_is(&token, "DROP");
+    }
     for (; token.type != TOKEN_END; before_that = before, before = token, token = rst_token_next(&p, end)) {
         const char *q = p;
         rst_token next;
@@ -344,9 +351,20 @@ static bool may_name_functions(const char *sql, const char *end) {
     return false;
 }
 
+/* Whether the stored schema, which ALTER reads again, may name one of the application's: one has a stand-in, or had a
+** placeholder when the schema was loaded. */
+static bool schema_may_name_functions(const rst_schema *schema) {
+    const rst_function_proxy *forward = schema->function_proxies;
+    while (forward != NULL && forward->own) forward = forward->next;
+    return forward != NULL || schema->had_placeholders;
+}
+
 int rst_function_proxies_sync_for(rst_connection *c, const char *sql, const char *end) {
     rst_schema *schema = schema_of(c);
-    if (!may_name_functions(sql, end)) return SQLITE_OK;
+    const char *p = sql;
+    const rst_token verb = rst_token_next(&p, end);
+    if (!may_name_functions(sql, end) && !(rst_token_is(&verb, "ALTER") && schema_may_name_functions(schema)))
+        return SQLITE_OK;
     return rst_function_proxies_sync(c, schema->schema_db, &schema->function_proxies);
 }
 
@@ -354,6 +372,7 @@ int rst_function_proxies_sync_for(rst_connection *c, const char *sql, const char
 ** refuses the statements that need it. While the schema database is built, placeholders stand in. */
 bool rst_function_proxies_placeholder(rst_connection *c, sqlite3 *schema_db, rst_function_proxy **list,
                                       const char *words) {
+    schema_of(c)->had_placeholders = true;
     if (strncmp(words, "no such function: ", 18) == 0 && find(*list, words + 18, -1, 's') == NULL)
         return add(c, schema_db, list, words + 18, -1, SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, 's', true, false) ==
                SQLITE_OK;

@@ -55,7 +55,8 @@ static int prepare_mirror(rst_table *table, sqlite3_str *text, sqlite3_stmt **st
     int code = SQLITE_OK;
     if (sql == NULL) return SQLITE_NOMEM;
     /* What the application has registered since the schema was loaded. */
-    if (schema->forwards_epochs[table->twin_used] != store_of(c)->epoch) {
+    if ((table->needs_mirror || table->has_evaluated_index) &&
+        schema->forwards_epochs[table->twin_used] != store_of(c)->epoch) {
         schema->forwards_epochs[table->twin_used] = store_of(c)->epoch;
         code = rst_function_proxies_sync(c, schema_db, function_proxies);
     }

@@ -21,6 +21,7 @@ typedef struct rst_schema {
     bool ignores_checks; /* PRAGMA ignore_check_constraints */
     /* the application's functions and collations on the schema database: function_proxy.c */
     struct rst_function_proxy *function_proxies;
+    bool had_placeholders; /* the schema named what the application had not registered then */
     uint64_t forwards_epochs[2];
     bool compare_failed;
     rst_table **tables;

@@ -1,0 +1,45 @@
+"""ALTER TABLE in a schema that names functions and collations which the program registers on each connection, early or late."""
+import sqlite3
+
+
+def run(connection, sql):
+    try:
+        print(sql, "->", connection.execute(sql).fetchall())
+    except sqlite3.Error as error:
+        print(sql, "->", error.sqlite_errorname, error)
+
+
+def register(connection):
+    connection.create_function("positive", 1, lambda value: value is None or value > 0, deterministic=True)
+    connection.create_collation("reverse", lambda a, b: (a < b) - (a > b))
+
+
+connection = sqlite3.connect("late.db", isolation_level=None)
+run(connection, "CREATE TABLE plain(a)")
+run(connection, "INSERT INTO plain VALUES (1)")
+run(connection, "ALTER TABLE plain ADD COLUMN before CHECK(positive(before))")
+register(connection)
+run(connection, "ALTER TABLE plain ADD COLUMN before CHECK(positive(before))")
+run(connection, "INSERT INTO plain VALUES (1, 2)")
+run(connection, "CREATE TABLE checked(a CHECK(positive(a)), b TEXT COLLATE reverse, c AS (positive(a)))")
+run(connection, "INSERT INTO checked VALUES (1, 'x'), (2, 'y')")
+run(connection, "ALTER TABLE plain ADD COLUMN next DEFAULT 5")
+run(connection, "ALTER TABLE checked ADD COLUMN d")
+connection.close()
+for when in "early", "late":
+    connection = sqlite3.connect("late.db", isolation_level=None)
+    if when == "late":
+        run(connection, "SELECT a FROM plain")
+    register(connection)
+    run(connection, f"ALTER TABLE plain ADD COLUMN one_{when}")
+    run(connection, f"ALTER TABLE checked ADD COLUMN two_{when} VARCHAR(10) DEFAULT 'x'")
+    run(connection, f"ALTER TABLE checked ADD COLUMN three_{when} TEXT COLLATE reverse REFERENCES plain(a)")
+    run(connection, f"ALTER TABLE plain ADD COLUMN four_{when} CHECK(absent(four_{when}))")
+    run(connection, f"ALTER TABLE plain ADD COLUMN five_{when} AS (positive(a))")
+    run(connection, "INSERT INTO checked(a, b) VALUES (0, 'z')")
+    run(connection, "INSERT INTO plain(a, before) VALUES (1, -1)")
+    run(connection, "SELECT * FROM checked ORDER BY b")
+    run(connection, "SELECT * FROM plain")
+    run(connection, f"ALTER TABLE plain RENAME COLUMN one_{when} TO first_{when}")
+    run(connection, "SELECT sql FROM sqlite_schema ORDER BY name")
+    connection.close()
