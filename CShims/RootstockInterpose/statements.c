@@ -188,18 +188,22 @@ static __attribute__((noinline)) int step_closely(rsti_statement *s) {
     return code;
 }
 
-/* A plain query outside a transaction, which most are: nothing is done around it. */
+/* A plain query: nothing is done around it, but within a transaction before its first row. */
 static inline __attribute__((always_inline)) int step(rsti_statement *s) {
     rsti_database *d = s->database;
     int code;
-    if (!s->plain || s->running || s->definitions != d->plain_definitions || !sqlite3_get_autocommit(d->db))
-        return step_closely(s);
-    rsti_clear_error(d);
-    s->failed = 0;
-    s->running = true;
-    d->serial++;
+    if (!s->plain || s->definitions != d->plain_definitions) return step_closely(s);
+    if (!s->running) {
+        if (!sqlite3_get_autocommit(d->db)) return step_closely(s);
+        rsti_clear_error(d);
+        s->failed = 0;
+        s->running = true;
+        d->serial++;
+        code = sqlite3_step(s->real);
+        return code == SQLITE_ROW ? code : stepped(s, code, true);
+    }
     code = sqlite3_step(s->real);
-    return code == SQLITE_ROW ? code : stepped(s, code, true);
+    return code == SQLITE_ROW ? code : stepped(s, code, false);
 }
 
 int rsti_run_step(rsti_statement *s) {
