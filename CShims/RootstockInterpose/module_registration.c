@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "modules.h"
-#include "catalog/hosted.h"
+#include "common/common.h"
 #include "interface/hosting.h"
 
 /* The modules of the connection that this thread is opening. */

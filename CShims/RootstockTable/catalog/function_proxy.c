@@ -4,8 +4,8 @@
 ** The schema database (schema_db.c) judges CHECKs, generated columns and index expressions. It is a connection of our
 ** own, on which the application has registered nothing. So each of the application's functions and collations has a
 ** stand-in there that asks the application's connection: SELECT "f"(?1, ...). The lists of PRAGMA function_list and
-** collation_list are compared when a schema statement runs that may name one, when the first row validator of a schema
-** is prepared that may, and when something fails there.
+** collation_list are compared before a schema statement, and before the first row validator of a schema, if they may
+** name one. They are compared again when a row validator cannot be prepared.
 **
 ** Invariant: a stand-in has the name, number of arguments and flags of the original, so SQLite refuses or takes it as
 ** it would the original.

@@ -69,13 +69,6 @@ bool rst_hosted_is(const rst_connection *c, const rst_token *module) {
     return find(c, module) != NULL;
 }
 
-bool rst_module_is_own(const char *name) {
-    bool own = sqlite3_strnicmp(name, "rootstock", 9) == 0 || sqlite3_stricmp(name, "kv") == 0;
-    for (size_t i = 0; !own && rootstock_engine_at(i) != NULL; i++)
-        own = sqlite3_stricmp(name, rootstock_engine_at(i)->name) == 0;
-    return own;
-}
-
 bool rst_hosted_may_be_program(const rst_connection *c, const rst_token *module) {
     char *name;
     bool may;
@@ -358,13 +351,6 @@ int rst_hosted_stand_in_on(rst_connection *c, sqlite3 *other, const char *name) 
     return stand_in_register(c, other, NULL, true, name);
 }
 
-int rst_read_list_again(sqlite3 *db) {
-    sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(db, "PRAGMA writable_schema=RESET", -1, &statement, NULL);
-    (void)sqlite3_finalize(statement); /* it works when it is compiled */
-    return code;
-}
-
 int rst_hosted_learn_columns(rst_connection *c) {
     int code = rst_read_list_again(schema_of(c)->schema_db);
     return code == SQLITE_OK ? sqlite3_exec(schema_of(c)->schema_db, "SELECT 1 FROM sqlite_master", NULL, NULL, NULL)
@@ -383,7 +369,7 @@ int rst_hosted_list(sqlite3 *schema_db, const rst_object *object) {
     if (code == SQLITE_OK) code = sqlite3_bind_text(insert, 2, object->sql, -1, SQLITE_STATIC);
     if (code == SQLITE_OK && sqlite3_step(insert) != SQLITE_DONE) code = SQLITE_ERROR;
     (void)sqlite3_finalize(insert);
-    if (code == SQLITE_OK) code = rst_read_list_again(schema_db);
+    if (code == SQLITE_OK) code = sqlite3_exec(schema_db, "PRAGMA writable_schema=RESET", NULL, NULL, NULL);
     return code == SQLITE_OK ? sqlite3_exec(schema_db, "SELECT 1 FROM sqlite_master", NULL, NULL, NULL) : code;
 }
 

@@ -24,8 +24,6 @@ bool rst_hosted_is(const rst_connection *c, const rst_token *module);
 bool rst_object_is_virtual(const rst_object *object);
 /* Whether it is one of a program's module, on a connection that can use those. */
 bool rst_hosted_by_program(const rst_connection *c, const rst_object *object);
-/* Whether the module of that name is Rootstock's. */
-bool rst_module_is_own(const char *name);
 /* Whether a program's module may have tables in a store under that name. */
 bool rst_hosted_may_be_program(const rst_connection *c, const rst_token *module);
 /* Before a table of the program's module is made: gives the schema database the module. */
@@ -38,8 +36,6 @@ int rst_hosted_learn_columns(rst_connection *c);
 bool rst_virtual_is_plain(const rst_object *object, rst_token *module);
 /* Gives a schema database that is being made the modules of the catalog's tables. */
 int rst_hosted_register(rst_connection *c, sqlite3 *schema_db, const rst_catalog *catalog);
-/* SQLite forgets what it has read of the list of tables, and disconnects virtual ones. */
-int rst_read_list_again(sqlite3 *db);
 /* Puts the object into the list of a schema database as it stands. */
 int rst_hosted_list(sqlite3 *schema_db, const rst_object *object);
 /* The rows that the module gave its shadow tables when it made them, moved from the schema database to the store. */

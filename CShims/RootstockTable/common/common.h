@@ -41,6 +41,10 @@ int rst_function(rst_connection *c, const char *name, int count, int flags,
 rst_connection *rst_function_connection(sqlite3_context *context);
 void rst_function_fail(sqlite3_context *context, rst_connection *c, int code, char *message);
 int rst_module(rst_connection *c, const char *name, const sqlite3_module *module);
+/* Whether the module of that name is Rootstock's. */
+bool rst_module_is_own(const char *name);
+/* SQLite forgets what it has read of the list of tables, and disconnects virtual ones. */
+int rst_read_list_again(sqlite3 *db);
 /* Gives a reference to the connection back; the last one frees it. */
 void rst_connection_release(void *connection);
 

@@ -17,6 +17,23 @@ int rst_module(rst_connection *c, const char *name, const sqlite3_module *module
     return sqlite3_create_module_v2(c->db, name, module, c, rst_connection_release); /* releases on failure too */
 }
 
+bool rst_module_is_own(const char *name) {
+    bool own = sqlite3_strnicmp(name, "rootstock", 9) == 0 || sqlite3_stricmp(name, "kv") == 0;
+    for (size_t i = 0; !own && rootstock_engine_at(i) != NULL; i++)
+        own = sqlite3_stricmp(name, rootstock_engine_at(i)->name) == 0;
+    return own;
+}
+
+int rst_read_list_again(sqlite3 *db) {
+    sqlite3_stmt *statement = NULL;
+    int code, writable = 0;
+    (void)sqlite3_db_config(db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, -1, &writable);
+    code = sqlite3_prepare_v2(db, "PRAGMA writable_schema=RESET", -1, &statement, NULL);
+    (void)sqlite3_finalize(statement); /* it works when it is compiled */
+    if (writable) (void)sqlite3_db_config(db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, NULL);
+    return code;
+}
+
 typedef struct function_binding {
     rst_connection *connection;
     void (*function)(sqlite3_context *, int, sqlite3_value **);

@@ -34,9 +34,9 @@ int rootstock_is_listing(sqlite3 *db);
 ** A null hook ends it. */
 int rootstock_undo_hook(sqlite3 *db, void (*hook)(void *, int by_savepoint), void *context);
 
-/* normal: transactions that db begins from now on on its store, or on the one attached under that schema name, may
-** commit as class normal does, though the store was opened with class full. 0: as the store's class again. An engine
-** that knows no such transactions goes on with that. */
+/* Of the store of db, or of the one attached under that schema name. normal: transactions that begin from now on may
+** commit as class normal does, though it was opened with class full. 0: as its class again. An engine that knows no
+** such transactions goes on with that. */
 int rootstock_host_synchronous(sqlite3 *db, const char *schema, int normal);
 
 /* Around statements of a module's own, fired by a trigger: they are no part of the statement that the store runs on db

@@ -98,7 +98,7 @@ static void record(const char *path, const char *options, bool mixed) {
     if (session_run(db, script_setup, NULL) != SQLITE_OK) wrong("setup: %s", session_message());
     record_acknowledged(0);
     for (int i = 0; i < script_count; i++) {
-        if (mixed) (void)rootstock_host_synchronous(db, is_normal(i));
+        if (mixed) (void)rootstock_host_synchronous(db, "main", is_normal(i));
         int code = session_unit(db, i, NULL);
         if ((code != SQLITE_OK) != script[i].fails) wrong("unit %d: %d %s", i, code, session_message());
         record_acknowledged(i + 1);
