@@ -251,7 +251,10 @@ static int rewrite_explain(rst_connection *c, const char *sql, const char *end, 
 
 /* VACUUM [schema] [INTO file], p behind the first word. That of temp or of an attached file is SQLite's own, and so is
 ** what it has to say of one that it does not understand. */
-static int rewrite_vacuum(const char *p, const char *end, char **out, char **message) {
+static int rewrite_vacuum(rst_connection *c, const char *p, const char *end, char **out, char **message) {
+    const char *words = p;
+    char *text;
+    int code;
     rst_token token = rst_token_next(&p, end);
     if (token.type != TOKEN_END && !rst_token_is(&token, "INTO")) {
         if (rst_token_same_name(&token, "rootstock")) {
@@ -261,12 +264,17 @@ static int rewrite_vacuum(const char *p, const char *end, char **out, char **mes
         if (!rst_token_names(&token) || !rst_token_same_name(&token, "main")) return SQLITE_OK;
         token = rst_token_next(&p, end);
     }
-    if (token.type == TOKEN_END)
+    if (token.type == TOKEN_END) {
         *out = sqlite3_mprintf("SELECT 1 WHERE rootstock_vacuum()");
-    else if (rst_token_is(&token, "INTO"))
-        *out = sqlite3_mprintf("SELECT 1 WHERE rootstock_vacuum_into(%.*s)", (int)(end - p), p);
-    else
-        return SQLITE_OK;
+        return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    }
+    if (!rst_token_is(&token, "INTO")) return SQLITE_OK;
+    text = sqlite3_mprintf("VACUUM %.*s", (int)(end - words), words);
+    if (text == NULL) return SQLITE_NOMEM;
+    code = rst_statement_check(c, text, message); /* what stands behind INTO becomes an argument: is it one? */
+    sqlite3_free(text);
+    if (code != SQLITE_OK) return code;
+    *out = sqlite3_mprintf("SELECT 1 WHERE rootstock_vacuum_into(%.*s)", (int)(end - p), p);
     return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
@@ -399,7 +407,7 @@ static int rewrite_here(rst_connection *c, const char *sql, int bytes, char **re
                                rewritten);
     }
     if (rst_token_is(&token, "DETACH")) return rewrite_detach(p, last, rewritten, message);
-    if (rst_token_is(&token, "VACUUM")) return rewrite_vacuum(p, last, rewritten, message);
+    if (rst_token_is(&token, "VACUUM")) return rewrite_vacuum(c, p, last, rewritten, message);
     if (rst_token_is(&token, "COMMIT") || rst_token_is(&token, "END") || rst_token_is(&token, "RELEASE")) {
         /* A deferred violation must leave the transaction open; xSync could only end it. */
         for (int i = 0; i < schema->table_count; i++) {
