@@ -249,9 +249,10 @@ static int rewrite_explain(rst_connection *c, const char *sql, const char *end, 
     return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-/* VACUUM [schema] [INTO file], p behind the first word. That of temp or of an attached file is SQLite's own, and so is
+/* VACUUM [schema] [INTO file], p behind the first word, stop behind the semicolon. That of temp or of an attached file is SQLite's own, and so is
 ** what it has to say of one that it does not understand. */
-static int rewrite_vacuum(rst_connection *c, const char *p, const char *end, char **out, char **message) {
+static int rewrite_vacuum(rst_connection *c, const char *p, const char *end, const char *stop, char **out,
+                          char **message) {
     const char *words = p;
     char *text;
     int code;
@@ -269,7 +270,7 @@ static int rewrite_vacuum(rst_connection *c, const char *p, const char *end, cha
         return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
     }
     if (!rst_token_is(&token, "INTO")) return SQLITE_OK;
-    text = sqlite3_mprintf("VACUUM %.*s", (int)(end - words), words);
+    text = sqlite3_mprintf("VACUUM %.*s", (int)(stop - words), words);
     if (text == NULL) return SQLITE_NOMEM;
     code = rst_statement_check(c, text, message); /* what stands behind INTO becomes an argument: is it one? */
     sqlite3_free(text);
@@ -407,7 +408,7 @@ static int rewrite_here(rst_connection *c, const char *sql, int bytes, char **re
                                rewritten);
     }
     if (rst_token_is(&token, "DETACH")) return rewrite_detach(p, last, rewritten, message);
-    if (rst_token_is(&token, "VACUUM")) return rewrite_vacuum(c, p, last, rewritten, message);
+    if (rst_token_is(&token, "VACUUM")) return rewrite_vacuum(c, p, last, stop, rewritten, message);
     if (rst_token_is(&token, "COMMIT") || rst_token_is(&token, "END") || rst_token_is(&token, "RELEASE")) {
         /* A deferred violation must leave the transaction open; xSync could only end it. */
         for (int i = 0; i < schema->table_count; i++) {
