@@ -11,6 +11,7 @@
 #include "program/runner.h"
 #include "rewriter/transform.h"
 #include "ddl/temporary.h"
+#include "ddl/written_schema.h"
 #include "executor/trigger.h"
 
 #include <string.h>
@@ -181,7 +182,8 @@ static int change_and_declare(rst_connection *c, const char *sql, int count, sql
     int code = run_change(c, sql, count, values, outermost, message);
     if (code == SQLITE_OK) code = rst_temporary_triggers_follow(c, message);
     if (code == SQLITE_OK) code = rst_call_code(rst_schema_declare(c, message));
-    return code == SQLITE_OK ? rst_temporary_objects_follow(c, message) : code;
+    if (code == SQLITE_OK) code = rst_temporary_objects_follow(c, message);
+    return code == SQLITE_OK && rst_written_schema_is(sql) ? rst_written_schema_count(c, message) : code;
 }
 
 static void put_back(rst_connection *c) {

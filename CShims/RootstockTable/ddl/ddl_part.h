@@ -33,10 +33,11 @@ typedef struct rst_definitions {
     bool listed;                 /* since SQLite read its list last */
     sqlite3_stmt *interruptible; /* of the change under way: see rst_interrupted_rollback */
     int64_t saved_rowid;         /* last_insert_rowid() across a statement of our own */
+    int64_t written_rows;        /* of sqlite_schema, by a program's own change of it */
     bool change_marked;          /* the change under way has a mark, and no savepoint */
     rst_mark change_mark;
-    int temporary_recorded;      /* of how many temp has the text */
-    bool temporary_changed;      /* and they are others by now (rst_temporary_triggers_follow) */
+    int temporary_recorded;                          /* of how many temp has the text */
+    bool temporary_changed;                          /* and they are others by now (rst_temporary_triggers_follow) */
     struct rst_temporary_objects *temporary_objects; /* while an ALTER TABLE runs (temporary_objects.c) */
 } rst_definitions;
 

@@ -39,6 +39,7 @@ int rst_written_schema_run(rst_connection *c, const char *sql, int count, sqlite
             rst_arguments_bind(&parameters, values, count, statement);
             (void)sqlite3_step(statement);
             code = sqlite3_reset(statement);
+            definitions_of(c)->written_rows = sqlite3_changes64(schema_db);
         }
         if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(schema_db));
     }
@@ -46,6 +47,17 @@ int rst_written_schema_run(rst_connection *c, const char *sql, int count, sqlite
     rst_parameters_free(&parameters);
     read = read_anew(c, code == SQLITE_OK ? message : NULL);
     return code == SQLITE_OK ? read : code;
+}
+
+int rst_written_schema_count(rst_connection *c, char **message) {
+    int code;
+    store_of(c)->counts_marks = true;
+    code = rst_execute(c, message,
+                       "INSERT INTO main.rootstock_txn WITH RECURSIVE n(i) AS (SELECT 1 WHERE %lld>0 UNION ALL SELECT "
+                       "i+1 FROM n WHERE i<%lld) SELECT i FROM n",
+                       definitions_of(c)->written_rows, definitions_of(c)->written_rows);
+    store_of(c)->counts_marks = false;
+    return code;
 }
 
 void rst_written_schema_undone(rst_connection *c) {

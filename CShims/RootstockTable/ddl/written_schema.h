@@ -13,6 +13,8 @@
 bool rst_written_schema_is(const char *sql);
 /* Runs it on the schema database, which then reads its schema anew. values: those of its parameters, in their order. */
 int rst_written_schema_run(rst_connection *c, const char *sql, int count, sqlite3_value **values, char **message);
+/* SQLite's count of changes becomes that of the rows that it changed. */
+int rst_written_schema_count(rst_connection *c, char **message);
 /* Behind a statement that was undone. */
 void rst_written_schema_undone(rst_connection *c);
 /* Refuses rows that no CREATE could have made, before the catalog takes them over. */

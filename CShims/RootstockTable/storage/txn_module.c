@@ -108,13 +108,12 @@ static int marker_create(sqlite3 *db, void *context, int count, const char *cons
     return rst_bare_connect(db, context, count, arguments, out, message);
 }
 
-/* Without it nothing could be inserted, not even no row. */
+/* Without it nothing could be inserted, not even no row. What is, SQLite counts. */
 static int marker_update(sqlite3_vtab *base, int count, sqlite3_value **values, sqlite3_int64 *rowid) {
-    UNUSED(base);
     UNUSED(count);
     UNUSED(values);
-    UNUSED(rowid);
-    return SQLITE_READONLY;
+    *rowid = 1;
+    return store_of(((rst_txn_vtab *)base)->connection)->counts_marks ? SQLITE_OK : SQLITE_READONLY;
 }
 
 const sqlite3_module rst_txn_module = {
