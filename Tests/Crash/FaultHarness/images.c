@@ -96,7 +96,7 @@ void image_make(image *trial, const disk *disk, size_t moment, variant kind, uin
         if (what->kind == EVENT_TRUNCATE) {
             if (kind == ORDERED || (kind == TORN && !last) || (kind == CHOSEN && random_number(seed) % 2 == 0))
                 apply_whole(trial, what);
-        } else if (kind == ORDERED || what->durable || (kind == TORN && !last))
+        } else if (kind == ORDERED || what->durable || (kind == TORN && !last) || (kind == ALONE && last))
             apply_sectors(trial, &latest, what);
         else if (kind == TORN)
             apply_torn(trial, &latest, what, seed);

@@ -10,8 +10,9 @@
 #include "interpose.h"
 #include "session.h"
 
-/* Of what was written since the last sync: all; nothing; all, the last one in part; some, some in part. */
-typedef enum variant { ORDERED, DROPPED, TORN, CHOSEN, VARIANTS } variant;
+/* Of what was written since the last sync: all; nothing; all, the last one in part; some, some in part; the last one
+** alone. */
+typedef enum variant { ORDERED, DROPPED, TORN, CHOSEN, ALONE, VARIANTS } variant;
 enum { DRAWS = 3 }; /* of CHOSEN for each moment */
 
 typedef struct image {

@@ -55,8 +55,10 @@ long io_calls(void);
 extern unsigned record_flush_delay;
 /* And what the writing of a seal waits, which is in the middle of a commit. */
 extern unsigned record_seal_delay;
-/* What a seal in the file begins with. */
+/* What a seal in the file begins with, an announcement, and LMDB's part of a meta page: the size of the map. */
 #define SEAL_MARK UINT64_C(0x346c61655374736d)
+#define ANNOUNCEMENT_MARK UINT64_C(0x336c61655374736d)
+#define META_MARK (UINT64_C(64) << 30)
 
 /* A flush by a process that stores to a map sees first what was stored since the last, as msync does. */
 extern bool record_stores;

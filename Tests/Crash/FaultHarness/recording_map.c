@@ -23,18 +23,18 @@ static struct {
     uintptr_t base;
 } map = {.descriptor = -1};
 
+/* Under the recording's lock. */
 static void record_page(size_t at, bool durable) {
-    recording_lock();
     event *added = recording_event(EVENT_WRITE);
     added->durable = durable;
     added->offset = at;
     added->size = MAP_PAGE;
     added->bytes = recording_bytes(MAP_PAGE);
     memcpy(added->bytes, map.now + at, MAP_PAGE);
-    recording_unlock();
 }
 
 void recording_map_changes(const char *path) {
+    recording_lock(); /* no other process writes between the look and what is recorded of it */
     if (map.descriptor < 0) map.descriptor = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
     off_t end = map.descriptor < 0 ? -1 : lseek(map.descriptor, 0, SEEK_END);
     if (end < 0) abort();
@@ -49,15 +49,16 @@ void recording_map_changes(const char *path) {
     for (size_t at = 0; at + MAP_PAGE <= map.size; at += MAP_PAGE)
         if (memcmp(map.seen + at, map.now + at, MAP_PAGE) != 0) record_page(at, false);
     memcpy(map.seen, map.now, map.size);
+    recording_unlock();
 }
 
 void recording_map_sync(uintptr_t address, size_t size, size_t begun) {
+    recording_lock();
     if (size > (size_t)MAP_PAGE * PAGES_OF_A_META) {
         map.base = address;
-        recording_lock();
         recording_event(EVENT_SYNC)->begun = begun;
-        recording_unlock();
-        return;
+    } else {
+        for (size_t at = address - map.base; at < address - map.base + size; at += MAP_PAGE) record_page(at, true);
     }
-    for (size_t at = address - map.base; at < address - map.base + size; at += MAP_PAGE) record_page(at, true);
+    recording_unlock();
 }

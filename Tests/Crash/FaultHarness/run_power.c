@@ -40,7 +40,7 @@
 /* Commits of class normal that share a flush. */
 enum { MOST_LOST = 32 };
 
-static const char *const variant_names[VARIANTS] = {"ordered", "dropped", "torn", "chosen"};
+static const char *const variant_names[VARIANTS] = {"ordered", "dropped", "torn", "chosen", "alone"};
 
 /* What a child found; its exit status. */
 enum {

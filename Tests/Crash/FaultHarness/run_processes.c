@@ -10,12 +10,12 @@
 ** in each are all transactions that a COMMIT had acknowledged, in any process, and the check finds no damage. In half
 ** of the runs one of them is of class normal, whose own COMMIT promises less; what others commit on top of it is
 ** promised. Once they all go on to the end. Then a process is killed at its nth write or flush, in the middle of a
-** chain or of a commit, while the others go on; sometimes another process opens the store meanwhile, which clears the
-** dead one's snapshots, or the others are killed as well and it finds nobody; or the next to write does so through a
-** write map, or in a transaction so large that LMDB writes pages of it early (spill.c); these may reach the disk before
-** its commit. Or it is killed right before it seals a commit while another process has the store open (watch.c), and
-** the next takes all pages that are free. And flushes of one process fail, of which Linux tells the others with their
-** next, but not who opens the file then.
+** chain or of a commit, of an announcement or a meta page, while the others go on; sometimes another process opens the
+** store meanwhile, which clears the dead one's snapshots, or the others are killed as well and it finds nobody; or the
+** next to write does so through a write map, or in a transaction so large that LMDB writes pages of it early (spill.c);
+** these may reach the disk before its commit. Or it is killed right before it seals a commit while another process has
+** the store open (watch.c), and the next takes all pages that are free. And flushes of one process fail, of which Linux
+** tells the others with their next, but not who opens the file then.
 */
 #define _GNU_SOURCE
 #include "harness.h"
@@ -49,12 +49,13 @@ typedef struct plan {
     const char *path;
     fault_kind fault;
     io_fault how;
-    unsigned calls; /* 0: writes of seals */
-    bool alone;     /* the second process does nothing */
-    bool watched;   /* but has the store open */
-    bool greedy;    /* the third takes all pages that are free */
-    bool mapped;    /* the third writes through the map */
-    bool spills;    /* LMDB writes pages of the third before their commit */
+    unsigned calls; /* 0: writes that begin with the mark */
+    uint64_t mark;
+    bool alone;   /* the second process does nothing */
+    bool watched; /* but has the store open */
+    bool greedy;  /* the third takes all pages that are free */
+    bool mapped;  /* the third writes through the map */
+    bool spills;  /* LMDB writes pages of the third before their commit */
     long nth[PROCESSES];
     bool persistent; /* of a failing flush: all that follow fail, too */
     int units;       /* of each thread */
@@ -152,7 +153,7 @@ static _Noreturn void run_process(const plan *plan, int process) {
     record_flush_delay = plan->delay;
     long nth = plan->nth[process];
     if (nth > 0 && plan->calls == 0)
-        io_arm_mark(plan->how, SEAL_MARK, 1 + nth / 8);
+        io_arm_mark(plan->how, plan->mark, 1 + nth / 8);
     else if (nth > 0)
         io_arm(plan->how, plan->calls, nth, plan->persistent, EIO);
     for (int i = 0; i < THREADS; i++)
@@ -299,7 +300,8 @@ static void judge_run(const plan *plan, const char *tried, size_t begin, bool ki
         bool after = moment > begin && recorded[moment - 1].kind == EVENT_ACKNOWLEDGED;
         double chance = (after ? 2 : 1) * spread / (double)(recorded_count - begin) * (killed ? 0.4 : 0.8);
         if (behind) chance = 0.5 * spread / (double)near;
-        if (moment == recorded_count || (moment >= begin && (double)(random_number(seed) % 65536) < chance * 65536)) {
+        if (moment == recorded_count || moment == death + 1 ||
+            (moment >= begin && (double)(random_number(seed) % 65536) < chance * 65536)) {
             sum->moments++;
             for (int kind = 0; kind < VARIANTS; kind++) {
                 for (int draw = 0; draw < (kind == CHOSEN ? DRAWS : 1); draw++, sum->files++) {
@@ -336,23 +338,29 @@ static void judge_run(const plan *plan, const char *tried, size_t begin, bool ki
 
 static void choose_fault(plan *plan, uint64_t *seed) {
     static const io_fault faults[] = {IO_KILL_BEFORE, IO_KILL_HALF, IO_KILL_AFTER};
-    static const unsigned calls[] = {0, 1u << IO_PWRITE | 1u << IO_WRITE,
+    static const unsigned calls[] = {0, 0, 1u << IO_PWRITE | 1u << IO_WRITE,
                                      1u << IO_PWRITE | 1u << IO_WRITE | 1u << IO_FDATASYNC};
     bool coin = random_number(seed) % 2 == 0, other = random_number(seed) % 2 == 0;
     if (plan->fault == NO_FAULT) return;
     plan->nth[0] = 1 + (long)(random_number(seed) % 150);
     plan->how = faults[random_number(seed) % 3];
-    plan->calls = calls[random_number(seed) % 3];
+    uint64_t chosen = random_number(seed) % 4;
+    plan->calls = calls[chosen];
+    plan->mark = SEAL_MARK;
+    if (chosen == 0) {
+        plan->mark = random_number(seed) % 2 == 0 ? ANNOUNCEMENT_MARK : META_MARK;
+        plan->how = IO_KILL_HALF;
+    }
     plan->joined = plan->fault == FAULT_KILL_BOTH || coin;
     if (plan->fault == FAULT_KILL_STORE || plan->fault == FAULT_KILL_SPILL) {
         /* In the middle of a chain that needs no mending. */
-        if (coin || other) plan->how = IO_KILL_AFTER, plan->calls = 0;
+        if (coin || other) plan->how = IO_KILL_AFTER, plan->calls = 0, plan->mark = SEAL_MARK;
         plan->joined = plan->alone = true;
         plan->mapped = plan->greedy = plan->fault == FAULT_KILL_STORE;
         plan->spills = !plan->mapped;
     }
     if (plan->fault == FAULT_KILL_UNSEALED) {
-        plan->how = IO_KILL_BEFORE, plan->calls = 0;
+        plan->how = IO_KILL_BEFORE, plan->calls = 0, plan->mark = SEAL_MARK;
         plan->joined = plan->alone = plan->watched = plan->greedy = true;
     }
     if (plan->fault == FAULT_KILL_BOTH) {

@@ -49,6 +49,9 @@
 **     another commit's, says nothing of that one.
 **  6. A flush that failed may have lost pages that the system now takes for clean. They are all written anew before a
 **     commit is believed; that this is due stands in the announcement, for other processes.
+**  7. An announcement that was cut short, because its writer was killed, names no last durable commit and is none, or
+**     names the right one. The rest is what stood there: D's page was cleared before, since without an announcement D is
+**     believed; D+1's page is never the newest on the disk, where D is; a later one's names D already.
 */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -144,7 +147,9 @@ void rootstock_lmdb_confirm(rootstock_environment *environment, uint64_t commit)
 void rootstock_lmdb_confirm_tip(rootstock_environment *environment) {
     lmdb_meta_content content;
     memcpy(&content, &lmdb_flushes_of(environment)->chain.after.map_size, sizeof content);
-    if (can_confirm(environment)) (void)write_confirmation(environment, &content);
+    /* If another process has committed there meanwhile, that commit's own confirmation may stand there. */
+    if (can_confirm(environment) && lmdb_meta_of(environment, content.commit)->commit == content.commit)
+        (void)write_confirmation(environment, &content);
 }
 
 /* Was the commit made so that its seal told whether it was whole? *stands: what its meta page says of that. */
@@ -315,11 +320,14 @@ static void find_room(const lmdb_chain *chain, uint64_t commit, size_t *from, si
 }
 
 static int announce(const rootstock_environment *environment, uint64_t commit, size_t seal_at) {
+    static const lmdb_announcement nothing;
     const lmdb_flushes *flushes = lmdb_flushes_of(environment);
     lmdb_announcement says = {
         .mark = LMDB_ANNOUNCED, .commit = commit, .boot = {flushes->boot[0], flushes->boot[1]}, .seal_at = seal_at};
     memcpy(&says.whole, &flushes->chain.before.map_size, sizeof says.whole);
-    return write_announcement(environment, commit, &says);
+    /* In D's page: D's own announcement, with an older commit for the last durable one, goes first (invariant 7). */
+    int error = commit == flushes->chain.before.commit + 2 ? write_announcement(environment, commit, &nothing) : 0;
+    return error != 0 ? error : write_announcement(environment, commit, &says);
 }
 
 static int is_among(uint32_t number, const uint32_t *numbers, size_t count) {

@@ -103,7 +103,8 @@ static void read_last(int descriptor, last_commit *last) {
     const unsigned char *page = last->pages[last->newest];
     uint64_t commit = last->metas[last->newest].commit;
     memcpy(&last->announced, page + LMDB_ANNOUNCEMENT_AT, sizeof last->announced);
-    int announced = last->announced.mark == LMDB_ANNOUNCED;
+    /* One that names no durable commit was cut short. */
+    int announced = last->announced.mark == LMDB_ANNOUNCED && last->announced.whole.commit != 0;
     last->damaged = is_set_back(last, 0) || is_set_back(last, 1);
     if (last->damaged) return;
     /* The older page may be half a later commit's, and the newer one where that was announced: it tells what stood
@@ -115,8 +116,8 @@ static void read_last(int descriptor, last_commit *last) {
         return;
     }
     /* Of a later one, before its meta page was written, it holds for those since the last durable one too. */
-    if (last->announced.mark != LMDB_ANNOUNCED || commit > last->announced.commit ||
-        commit <= last->announced.whole.commit || rootstock_lmdb_is_confirmed(page, last->announced.commit))
+    if (!announced || commit > last->announced.commit || commit <= last->announced.whole.commit ||
+        rootstock_lmdb_is_confirmed(page, last->announced.commit))
         return;
     last->broken = commit != last->announced.commit;
     if (last->broken) return;
@@ -152,6 +153,7 @@ static int stands_before(int descriptor, last_commit *last) {
     lmdb_seal says;
     memcpy(&announced, page + LMDB_ANNOUNCEMENT_AT, sizeof announced);
     if (commit + 1 != last->metas[last->newest].commit) return 0;
+    if (rootstock_lmdb_contradicts(page)) return 0; /* half of it is a later commit's, whose writer was killed */
     if (rootstock_lmdb_is_confirmed(page, commit)) return 1;
     return announced.mark == LMDB_ANNOUNCED && announced.commit == commit &&
            announced.whole.commit == last->announced.whole.commit &&
