@@ -142,6 +142,21 @@ def meta_fields(folder):
 ANNOUNCED, BOOT, CONFIRMED, UNDONE = 256, 272, 424, 440  # in a meta page: see sync/commit_record.h
 
 
+def crc32c(data):
+    crc = 0xffffffff
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
+    return crc ^ 0xffffffff
+
+
+def confirmation(page, commit):
+    """What the commit of that number would have confirmed, had it written the meta page."""
+    says = struct.pack('<QI', commit, crc32c(page[32:COMMIT] + struct.pack('<Q', commit)))
+    return says + struct.pack('<I', crc32c(says))
+
+
 def last_commit(folder):
     """What a commit was flushed for is never taken for one that a power loss tore, unless one was in between."""
     path = os.path.join(folder, 'last')
@@ -173,6 +188,15 @@ def last_commit(folder):
         image = bytearray(good)
         image[newest + CONFIRMED:newest + CONFIRMED + 16] = bytes(16)
         expect(durability + ': not confirmed', outcome(path, image), lambda said: said == '1020 1020 1020 ok')
+        # Nor announced, and an earlier one of the same page is confirmed still: LMDB gave that the same roots.
+        image = bytearray(good)
+        image[newest + ANNOUNCED:newest + CONFIRMED] = bytes(CONFIRMED - ANNOUNCED)
+        for back, right in ((4, lambda said: said == '1020 1020 1020 ok'), (2, refused)):
+            image[newest + CONFIRMED:newest + CONFIRMED + 16] = confirmation(good[newest:newest + PAGE],
+                                                                             max(commits) - back)
+            expect('%s: the same but for its number %d commits ago' % (durability, back), outcome(path, image), right)
+        image = bytearray(good)
+        image[newest + CONFIRMED:newest + CONFIRMED + 16] = bytes(16)
         image[first * PAGE + 2000] ^= 1
         expect(durability + ': not confirmed, a bit in its page', outcome(path, image), refused)
         # The same, and the power failed since: the page may not have been flushed.

@@ -112,15 +112,19 @@ int rootstock_lmdb_is_confirmed(const unsigned char *page, uint64_t commit) {
     return rootstock_lmdb_read_confirmation(page, &says) && says.commit == commit;
 }
 
-int rootstock_lmdb_contradicts(const unsigned char *page) {
+int rootstock_lmdb_contradicts(const unsigned char *page, uint64_t other) {
     lmdb_confirmation says;
     lmdb_meta_content content;
     memcpy(&content, page + offsetof(lmdb_meta_page, map_size), sizeof content);
     if (!rootstock_lmdb_read_confirmation(page, &says)) return 0;
-    int later = content.commit > says.commit;
-    /* Nothing but the number of a later commit can make the page different; then another commit wrote it. */
+    uint64_t commit = content.commit;
     content.commit = says.commit;
-    return (rootstock_lmdb_confirmation_of(&content).checksum == says.checksum) == later;
+    int same = rootstock_lmdb_confirmation_of(&content).checksum == says.checksum;
+    if (commit <= says.commit) return !same;
+    /* Another commit has written it, and not only its number: LMDB gives it none of the pages of the one two before. The
+    ** fourth one may have the same roots again; beside it is its neighbour then, as no number that changed by itself
+    ** has it. */
+    return same && (commit == says.commit + 2 || (commit != other + 1 && commit + 1 != other));
 }
 
 static int write_confirmation(const rootstock_environment *environment, const lmdb_meta_content *content) {

@@ -84,8 +84,9 @@ lmdb_confirmation rootstock_lmdb_confirmation_of(const lmdb_meta_content *conten
 int rootstock_lmdb_read_confirmation(const unsigned char *page, lmdb_confirmation *says);
 /* Does the page say that the commit of that number is durable, or its own? */
 int rootstock_lmdb_is_confirmed(const unsigned char *page, uint64_t commit);
-/* Is the meta page not as the commit wrote it that it confirms? `page`: LMDB_SECTOR bytes of it. */
-int rootstock_lmdb_contradicts(const unsigned char *page);
+/* Is the meta page not as the commit wrote it that it confirms? `page`: LMDB_SECTOR bytes of it. `other`: the commit of
+** the other meta page. */
+int rootstock_lmdb_contradicts(const unsigned char *page, uint64_t other);
 /* The seal that the announcement speaks of, if it is there and has its checksum. `page`: 4096 bytes of the meta
 ** page. */
 int rootstock_lmdb_read_seal(const unsigned char *page, const lmdb_announcement *announced, lmdb_seal *says);

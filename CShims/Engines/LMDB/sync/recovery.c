@@ -109,7 +109,7 @@ static void read_last(int descriptor, last_commit *last) {
     if (last->damaged) return;
     /* The older page may be half a later commit's, and the newer one where that was announced: it tells what stood
     ** there. */
-    if (rootstock_lmdb_contradicts(page) &&
+    if (rootstock_lmdb_contradicts(page, last->metas[!last->newest].commit) &&
         (rootstock_lmdb_is_confirmed(page, commit) || !announced || last->announced.commit != commit)) {
         last->broken = announced && last->announced.whole.commit == commit;
         last->damaged = !last->broken;
@@ -153,7 +153,8 @@ static int stands_before(int descriptor, last_commit *last) {
     lmdb_seal says;
     memcpy(&announced, page + LMDB_ANNOUNCEMENT_AT, sizeof announced);
     if (commit + 1 != last->metas[last->newest].commit) return 0;
-    if (rootstock_lmdb_contradicts(page)) return 0; /* half of it is a later commit's, whose writer was killed */
+    if (rootstock_lmdb_contradicts(page, commit + 1))
+        return 0; /* half of it is a later commit's, whose writer was killed */
     if (rootstock_lmdb_is_confirmed(page, commit)) return 1;
     return announced.mark == LMDB_ANNOUNCED && announced.commit == commit &&
            announced.whole.commit == last->announced.whole.commit &&
