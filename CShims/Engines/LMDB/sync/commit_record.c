@@ -288,6 +288,7 @@ int rootstock_lmdb_can_seal(rootstock_transaction *transaction) {
     const lmdb_flushes *flushes = lmdb_flushes_of(environment);
     uint64_t before = mdb_txn_id(transaction->txn) - 1;
     if (!rootstock_lmdb_is_sealable(transaction)) return 0;
+    if (before == 0) return 0; /* an announcement names its durable commit (invariant 7) */
     if (flushes->known != before && flushes->chain.tip != before) return 0;
     rootstock_lmdb_learn_map(environment);
     return atomic_load_explicit(&lmdb_reading(environment)->map, memory_order_relaxed) != NULL;
