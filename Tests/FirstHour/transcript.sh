@@ -7,6 +7,7 @@
 # Takes 15 to 30 minutes. Ends with the status of the first command that fails.
 set -euo pipefail
 repository=$(realpath "${1:-$(dirname "$0")/../..}")
+unset MAKEFLAGS MAKELEVEL # nobody's make stands around a newcomer's
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
