@@ -18,12 +18,28 @@ bool rst_written_schema_is(const char *sql) {
            rst_token_is(&verb, "DELETE") || rst_token_is(&verb, "WITH");
 }
 
+static int refuse(char **message, const char *name, const char *why) {
+    rst_set_message(message, "sqlite_schema of a store: %s %s", name == NULL ? "a row" : name, why);
+    return SQLITE_ERROR;
+}
+
 /* ---- on the schema database ---- */
 
 static int read_anew(rst_connection *c, char **message) {
     int code = rst_schema_db_execute(schema_of(c)->schema_db, "PRAGMA writable_schema=RESET", message);
     return code == SQLITE_OK ? rst_schema_db_execute(schema_of(c)->schema_db, "SELECT 1 FROM sqlite_master", message)
                              : code;
+}
+
+/* SQLite reads a row of an index without asking for its type or its table. */
+static int judge_nulls(rst_connection *c, char **message) {
+    sqlite3_stmt *query = NULL;
+    int code = sqlite3_prepare_v2(schema_of(c)->schema_db,
+                                  "SELECT 1 FROM sqlite_master WHERE type IS NULL OR name IS NULL OR tbl_name IS NULL",
+                                  -1, &query, NULL);
+    if (code == SQLITE_OK && sqlite3_step(query) == SQLITE_ROW) code = refuse(message, NULL, "has a NULL");
+    (void)sqlite3_finalize(query);
+    return code;
 }
 
 int rst_written_schema_run(rst_connection *c, const char *sql, int count, sqlite3_value **values, char **message) {
@@ -46,7 +62,8 @@ int rst_written_schema_run(rst_connection *c, const char *sql, int count, sqlite
     (void)sqlite3_finalize(statement);
     rst_parameters_free(&parameters);
     read = read_anew(c, code == SQLITE_OK ? message : NULL);
-    return code == SQLITE_OK ? read : code;
+    if (code == SQLITE_OK) code = read;
+    return code == SQLITE_OK ? judge_nulls(c, message) : code;
 }
 
 int rst_written_schema_count(rst_connection *c, char **message) {
@@ -65,11 +82,6 @@ void rst_written_schema_undone(rst_connection *c) {
 }
 
 /* ---- what came of it ---- */
-
-static int refuse(char **message, const char *name, const char *why) {
-    rst_set_message(message, "sqlite_schema of a store: %s %s", name == NULL ? "a row" : name, why);
-    return SQLITE_ERROR;
-}
 
 static rst_object object_of(const rst_schema_row *row) {
     return (rst_object){.type = row->type, .name = row->name, .table_name = row->table_name, .sql = row->sql};

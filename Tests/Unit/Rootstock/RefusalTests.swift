@@ -137,6 +137,20 @@ import Testing
         try #expect(connection.queryValue("SELECT count(*) FROM t INDEXED BY i WHERE b='more'") == .integer(1))
     }
 
+    /// SQLite reads such a row of an index; it ended the process.
+    @Test(arguments: [
+        "INSERT INTO sqlite_schema VALUES(NULL,'sqlite_autoindex_t_1','t',2,NULL)",
+        "UPDATE sqlite_schema SET tbl_name=NULL WHERE type='index'",
+    ])
+    func aNullInTheSchemaIsRefused(sql: String) throws {
+        let folder = try TemporaryFolder()
+        let connection = try Connection(path: folder.path(), engine: .lmdb)
+        try connection.executeScript("CREATE TABLE t(a UNIQUE); PRAGMA writable_schema=ON")
+        let error = try databaseError { try connection.execute(sql) }
+        #expect(error?.message == "sqlite_schema of a store: a row has a NULL")
+        try #expect(connection.queryValue("SELECT count(*) FROM sqlite_schema") == .integer(2))
+    }
+
     /// The change runs where the other tables have no rows.
     @Test func aChangeOfTheSchemaReadsNoOtherTable() throws {
         let folder = try TemporaryFolder()
