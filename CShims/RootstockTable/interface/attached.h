@@ -54,6 +54,8 @@ typedef struct rst_attached {
 /* ---- attached_file.c ---- */
 /* Makes the in-memory database of that schema name, and ties a to its file. */
 int rst_attached_file_open(rst_attached *a, char **message);
+/* Makes the bytes of a database its content. */
+int rst_attached_file_write(rst_attached *a, const void *bytes, int size);
 
 /* ---- attached_inner.c ---- */
 void rst_attached_release(rst_attached *a);

@@ -244,7 +244,7 @@ void rst_attached_shape_free(rst_attached_shape *shape) {
 /* ---- all of them ---- */
 
 typedef struct text_list {
-    char **texts; /* name, then the CREATE */
+    char **texts; /* name, then what stands behind CREATE VIRTUAL TABLE */
     int count;
 } text_list;
 
@@ -298,12 +298,11 @@ static bool is_same(const char *wanted, const char *declared) {
     return a != NULL && b != NULL && strcmp(a, b) == 0;
 }
 
-static int want(rst_attached *a, text_list *list, const char *name, uint64_t stamp) {
+static int want(text_list *list, const char *name, uint64_t stamp) {
     name = declared_name(name);
     if (name == NULL) return SQLITE_OK;
     return list_add(list, name,
-                    sqlite3_mprintf("CREATE VIRTUAL TABLE \"%w\".\"%w\" USING rootstock_attached(%llu)", a->schema,
-                                    name, (unsigned long long)stamp));
+                    sqlite3_mprintf("\"%w\" USING rootstock_attached(%llu)", name, (unsigned long long)stamp));
 }
 
 /* A view's columns hang on other tables; a plan hangs on indexes. */
@@ -323,9 +322,9 @@ static int list_wanted(rst_attached *a, text_list *list, char **message) {
                 all = all * 31 + stamp;
                 if (strcmp(type, "index") == 0) indexes = indexes * 31 + stamp;
             } else if (strcmp(type, "view") == 0) {
-                code = want(a, list, name, stamp + all);
+                code = want(list, name, stamp + all);
             } else if (strcmp(type, "table") == 0) {
-                code = want(a, list, name, stamp + indexes);
+                code = want(list, name, stamp + indexes);
             }
         }
         if (code == SQLITE_DONE) code = SQLITE_OK;
@@ -333,8 +332,8 @@ static int list_wanted(rst_attached *a, text_list *list, char **message) {
     }
     if (code != SQLITE_OK && code != SQLITE_NOMEM) code = rst_inner_failed(a, code, message);
     rst_kept_done(kept);
-    if (code == SQLITE_OK) code = want(a, list, "rootstock_attached_schema", 0);
-    return code == SQLITE_OK ? want(a, list, "rootstock_attached_counter", 0) : code;
+    if (code == SQLITE_OK) code = want(list, "rootstock_attached_schema", 0);
+    return code == SQLITE_OK ? want(list, "rootstock_attached_counter", 0) : code;
 }
 
 static int declare(rst_attached *a, const text_list *wanted, const text_list *declared, char **message) {
@@ -347,31 +346,92 @@ static int declare(rst_attached *a, const text_list *wanted, const text_list *de
     for (int i = 0; i < wanted->count && code == SQLITE_OK; i += 2) {
         int place = list_place(declared, wanted->texts[i]);
         if (place < 0 || !is_same(wanted->texts[i + 1], declared->texts[place + 1]))
-            code = rst_execute(a->c, message, "%s", wanted->texts[i + 1]);
+            code = rst_execute(a->c, message, "CREATE VIRTUAL TABLE \"%w\".%s", a->schema, wanted->texts[i + 1]);
     }
     return code;
 }
 
-int rst_attached_refresh(rst_attached *a, char **message) {
+/* SQLite's own list of the tables, in an empty database of the connection's encoding. */
+static int write_list(rst_attached *a, sqlite3 *other, const text_list *wanted) {
+    sqlite3_stmt *statement = NULL;
+    char *begin = NULL;
+    int code = sqlite3_prepare_v2(a->c->db, "PRAGMA encoding", -1, &statement, NULL);
+    if (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
+        begin = sqlite3_mprintf("PRAGMA encoding=%Q;PRAGMA schema_version=1;PRAGMA writable_schema=ON;BEGIN",
+                                sqlite3_column_text(statement, 0));
+    sqlite3_finalize(statement);
+    if (begin == NULL) return code == SQLITE_OK ? SQLITE_NOMEM : code;
+    code = sqlite3_exec(other, begin, NULL, NULL, NULL);
+    sqlite3_free(begin);
+    statement = NULL;
+    if (code == SQLITE_OK)
+        code = sqlite3_prepare_v2(other,
+                                  "INSERT INTO sqlite_master VALUES ('table',?1,?1,0,'CREATE VIRTUAL TABLE '||?2)", -1,
+                                  &statement, NULL);
+    for (int i = 0; i < wanted->count && code == SQLITE_OK; i += 2) {
+        code = sqlite3_bind_text(statement, 1, wanted->texts[i], -1, SQLITE_STATIC);
+        if (code == SQLITE_OK) code = sqlite3_bind_text(statement, 2, wanted->texts[i + 1], -1, SQLITE_STATIC);
+        if (code == SQLITE_OK) (void)sqlite3_step(statement);
+        if (code == SQLITE_OK) code = sqlite3_reset(statement);
+    }
+    sqlite3_finalize(statement);
+    return code == SQLITE_OK ? sqlite3_exec(other, "COMMIT", NULL, NULL, NULL) : code;
+}
+
+/* SQLite compares the list that it knows with the file's where a name is missing, and keeps no lock for that. */
+static int read_list(rst_attached *a, char **message) {
+    sqlite3_stmt *statement = NULL;
+    char *sql = sqlite3_mprintf("SELECT 1 FROM \"%w\".rootstock_attached_schema", a->schema);
+    int code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(a->c->db, sql, -1, &statement, NULL);
+    if (code != SQLITE_OK && code != SQLITE_NOMEM) rst_set_message(message, "%s", sqlite3_errmsg(a->c->db));
+    sqlite3_finalize(statement);
+    sqlite3_free(sql);
+    return code;
+}
+
+/* Declares all at once, as another connection would write the file: no transaction of SQLite's holds it then. So a
+** ROLLBACK leaves the tables there, and DETACH may follow in the same transaction. */
+static int declare_first(rst_attached *a, const text_list *wanted, char **message) {
+    sqlite3 *other = NULL;
+    unsigned char *bytes = NULL;
+    sqlite3_int64 size = 0;
+    int code = sqlite3_open_v2(":memory:", &other, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+    if (code == SQLITE_OK) code = write_list(a, other, wanted);
+    if (code == SQLITE_OK) bytes = sqlite3_serialize(other, "main", &size, 0);
+    sqlite3_close(other);
+    if (code == SQLITE_OK) code = bytes == NULL ? SQLITE_NOMEM : rst_attached_file_write(a, bytes, (int)size);
+    sqlite3_free(bytes);
+    return code == SQLITE_OK ? read_list(a, message) : code;
+}
+
+/* Declares what has changed since, as a part of SQLite's transaction. */
+static int declare_anew(rst_attached *a, const text_list *wanted, char **message) {
     static const char mark[] = "rootstock attached";
-    text_list wanted = {0}, declared = {0};
+    text_list declared = {0};
+    int code = list_declared(a, &declared, message);
+    if (code == SQLITE_OK) code = rst_execute(a->c, message, "SAVEPOINT \"%w\"", mark);
+    if (code == SQLITE_OK) {
+        code = declare(a, wanted, &declared, message);
+        if (code != SQLITE_OK) (void)rst_execute(a->c, NULL, "ROLLBACK TO \"%w\"", mark);
+        if (rst_execute(a->c, NULL, "RELEASE \"%w\"", mark) != SQLITE_OK && code == SQLITE_OK) code = SQLITE_ERROR;
+    }
+    list_free(&declared);
+    return code;
+}
+
+int rst_attached_refresh(rst_attached *a, char **message) {
+    text_list wanted = {0};
     unsigned long long state = 0;
     const sqlite3_int64 rowid = sqlite3_last_insert_rowid(a->c->db);
+    const bool first = a->number == 0;
     int code = rootstock_schema_state(a->inner, &state);
     if ((code & 0xff) == SQLITE_LOCKED || (code == SQLITE_OK && state == a->declared) || a->declaring) return SQLITE_OK;
     if (code != SQLITE_OK) return rst_inner_failed(a, code, message);
     a->declaring = true;
-    code = list_declared(a, &declared, message);
-    if (code == SQLITE_OK) code = list_wanted(a, &wanted, message);
-    if (code == SQLITE_OK) code = rst_execute(a->c, message, "SAVEPOINT \"%w\"", mark);
-    if (code == SQLITE_OK) {
-        code = declare(a, &wanted, &declared, message);
-        if (code != SQLITE_OK) (void)rst_execute(a->c, NULL, "ROLLBACK TO \"%w\"", mark);
-        if (rst_execute(a->c, NULL, "RELEASE \"%w\"", mark) != SQLITE_OK && code == SQLITE_OK) code = SQLITE_ERROR;
-    }
+    code = list_wanted(a, &wanted, message);
+    if (code == SQLITE_OK) code = first ? declare_first(a, &wanted, message) : declare_anew(a, &wanted, message);
     a->declaring = false;
     list_free(&wanted);
-    list_free(&declared);
     sqlite3_set_last_insert_rowid(a->c->db, rowid);
     if ((code & 0xff) == SQLITE_LOCKED) { /* statements of the application run: they keep the schema they know */
         rst_forget_message(message);
@@ -380,7 +440,7 @@ int rst_attached_refresh(rst_attached *a, char **message) {
     if (code != SQLITE_OK) return code;
     a->declared = state;
     a->number++;
-    a->moved = !sqlite3_get_autocommit(a->c->db);
+    a->moved = !first && !sqlite3_get_autocommit(a->c->db);
     return SQLITE_OK;
 }
 

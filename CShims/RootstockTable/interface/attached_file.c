@@ -3,6 +3,7 @@
 **
 ** SQLite locks a database file when a statement reads or writes a table of its schema, virtual ones among them, and
 ** lets go of it when its transaction ends. Invariant: whatever is stored goes to memdb.
+** The first list of tables is written by us, before SQLite has read any (attached_declare.c).
 */
 #include "interface/attached.h"
 
@@ -141,4 +142,10 @@ int rst_attached_file_open(rst_attached *a, char **message) {
     if (a->next != NULL) a->next->link = &a->next;
     front_of(a->c)->attached = a;
     return SQLITE_OK;
+}
+
+int rst_attached_file_write(rst_attached *a, const void *bytes, int size) {
+    sqlite3_file *file = NULL;
+    int code = sqlite3_file_control(a->c->db, a->schema, SQLITE_FCNTL_FILE_POINTER, &file);
+    return code == SQLITE_OK ? file->pMethods->xWrite(file, bytes, size, 0) : code;
 }
