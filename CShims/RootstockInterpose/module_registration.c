@@ -27,12 +27,15 @@ static void module_delete(rsti_module *module) {
     free(module);
 }
 
-/* Replaced by another one, or with the connection. */
+/* Replaced by another one, or with the connection; or SQLite had no memory to register it. */
 static void module_free(void *context) {
-    rsti_module *module = context;
+    rsti_module *module = context, **link = &opened;
     if (module->destroy != NULL) module->destroy(module->context);
     module->destroyed = true;
-    if (module->database == NULL) module_delete(module);
+    if (module->database != NULL) return;
+    while (*link != NULL && *link != module) link = &(*link)->next;
+    if (*link == module) *link = module->next;
+    module_delete(module);
 }
 
 static bool is_hosted(const char *name) {
@@ -165,9 +168,10 @@ static int rename_table(sqlite3 *db, const char *table, const char *name, char *
 int rsti_modules_host(rsti_database *d, rsti_module *modules) {
     int code = rootstock_undo_hook(d->db, rsti_modules_undone, d);
     d->modules = modules;
-    for (rsti_module *module = modules; module != NULL && code == SQLITE_OK; module = module->next) {
-        module->database = d;
-        if (!module->by_program) code = rootstock_host_module(d->db, module->name, module->real, module->context);
+    for (rsti_module *module = modules; module != NULL; module = module->next) {
+        module->database = d; /* of each, whatever fails: the connection lists it */
+        if (code == SQLITE_OK && !module->by_program)
+            code = rootstock_host_module(d->db, module->name, module->real, module->context);
     }
     return code == SQLITE_OK ? rootstock_host_programs(d->db, rename_table) : code;
 }
