@@ -352,9 +352,7 @@ int rst_hosted_stand_in_on(rst_connection *c, sqlite3 *other, const char *name) 
 }
 
 int rst_hosted_learn_columns(rst_connection *c) {
-    int code = rst_read_list_again(schema_of(c)->schema_db);
-    return code == SQLITE_OK ? sqlite3_exec(schema_of(c)->schema_db, "SELECT 1 FROM sqlite_master", NULL, NULL, NULL)
-                             : code;
+    return rst_schema_db_read_anew(schema_of(c)->schema_db, NULL);
 }
 
 int rst_hosted_list(sqlite3 *schema_db, const rst_object *object) {
@@ -369,8 +367,7 @@ int rst_hosted_list(sqlite3 *schema_db, const rst_object *object) {
     if (code == SQLITE_OK) code = sqlite3_bind_text(insert, 2, object->sql, -1, SQLITE_STATIC);
     if (code == SQLITE_OK && sqlite3_step(insert) != SQLITE_DONE) code = SQLITE_ERROR;
     (void)sqlite3_finalize(insert);
-    if (code == SQLITE_OK) code = sqlite3_exec(schema_db, "PRAGMA writable_schema=RESET", NULL, NULL, NULL);
-    return code == SQLITE_OK ? sqlite3_exec(schema_db, "SELECT 1 FROM sqlite_master", NULL, NULL, NULL) : code;
+    return code == SQLITE_OK ? rst_schema_db_read_anew(schema_db, NULL) : code;
 }
 
 /* ---- on the connection ---- */

@@ -245,7 +245,7 @@ static int read_parts(rst_table *table, const char *index_name, rst_part **parts
     return rst_schema_db_finished(s, code);
 }
 
-/* As read_parts, off the index's text where that leaves no doubt. */
+/* As read_parts, off the index's text where that leaves no doubt: then it has no expression and no WHERE. */
 static int read_listed_parts(rst_table *table, const rst_object *object, rst_index *index, char **message) {
     int *columns, count, code = rst_index_columns(table, object, &columns, &count);
     for (int i = 0; i < count && code == SQLITE_OK; i++)
@@ -253,7 +253,8 @@ static int read_listed_parts(rst_table *table, const rst_object *object, rst_ind
                         table->columns[columns[i]].collation_name, message);
     sqlite3_free(columns);
     if (code != SQLITE_OK || count > 0) return code;
-    return read_parts(table, index->name, &index->parts, &index->part_count, message);
+    code = read_parts(table, index->name, &index->parts, &index->part_count, message);
+    return code != SQLITE_OK || object->sql == NULL ? code : rst_describe_expressions(index, object->sql);
 }
 
 static int read_indexes(rst_table *table, const rst_catalog *catalog, char **message) {
@@ -289,10 +290,6 @@ static int read_indexes(rst_table *table, const rst_catalog *catalog, char **mes
         if (code != SQLITE_OK) return rst_schema_db_finished(s, code);
         index->tree.number = object->tree;
         index->identifier = object->identifier;
-        if (object->sql != NULL) {
-            code = rst_describe_expressions(index, object->sql);
-            if (code != SQLITE_OK) return rst_schema_db_finished(s, code);
-        }
         index->evaluated = index->where != NULL;
         if (index->where != NULL) {
             code = rst_partial_predicate_parse(table, index->where, &index->predicate);

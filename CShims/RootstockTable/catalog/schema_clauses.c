@@ -252,7 +252,11 @@ static int describe_clauses(rst_table *table, const rst_syntax *create) {
 
 int rst_describe_clauses(rst_table *table) {
     rst_syntax_tree tree;
-    int code = rst_syntax_parse(&tree, table->sql, table->sql + strlen(table->sql));
+    int code;
+    if (!rst_text_has(table->sql, "check") && !rst_text_has(table->sql, "conflict") &&
+        !rst_text_has(table->sql, "deferrable"))
+        return SQLITE_OK; /* most tables: there is no such clause */
+    code = rst_syntax_parse(&tree, table->sql, table->sql + strlen(table->sql));
     if (code == SQLITE_OK) code = describe_clauses(table, tree.root);
     rst_syntax_free(&tree);
     if (code != SQLITE_ERROR) return code;

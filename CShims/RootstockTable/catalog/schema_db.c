@@ -23,8 +23,13 @@ int rst_schema_db_execute(sqlite3 *schema_db, const char *sql, char **message) {
     return code;
 }
 
+int rst_schema_db_read_anew(sqlite3 *schema_db, char **message) {
+    int code = rst_schema_db_execute(schema_db, "PRAGMA writable_schema=RESET", message);
+    return code == SQLITE_OK ? rst_schema_db_execute(schema_db, "SELECT 1 FROM sqlite_master", message) : code;
+}
+
 static int open_mirror(bool checks, sqlite3 **out, char **message) {
-    int code = sqlite3_open_v2(":memory:", out, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+    int code = sqlite3_open_v2(":memory:", out, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
     if (code != SQLITE_OK) return code;
     sqlite3_extended_result_codes(*out, 1);
     sqlite3_db_config(*out, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
@@ -124,8 +129,7 @@ static int allow_types(sqlite3 *schema_db, const rst_catalog *catalog, const cha
     }
     if (update == NULL) return code;
     sqlite3_finalize(update);
-    if (code == SQLITE_OK) code = rst_schema_db_execute(schema_db, "PRAGMA writable_schema=RESET", message);
-    return code == SQLITE_OK ? rst_schema_db_execute(schema_db, "SELECT 1 FROM sqlite_master", message) : code;
+    return code == SQLITE_OK ? rst_schema_db_read_anew(schema_db, message) : code;
 }
 
 int rst_schema_db_allow_types(rst_connection *c, const char *table, bool allow, char **message) {
@@ -145,8 +149,7 @@ int rst_schema_db_allow_types(rst_connection *c, const char *table, bool allow, 
         if (update != NULL) code = sqlite3_finalize(update);
         update = NULL;
     }
-    if (code == SQLITE_OK) code = rst_schema_db_execute(schema->schema_db, "PRAGMA writable_schema=RESET", message);
-    return code == SQLITE_OK ? rst_schema_db_execute(schema->schema_db, "SELECT 1 FROM sqlite_master", message) : code;
+    return code == SQLITE_OK ? rst_schema_db_read_anew(schema->schema_db, message) : code;
 }
 
 static int build(rst_connection *c, const rst_catalog *catalog, bool checks, bool takes_stored, sqlite3 **out,

@@ -111,6 +111,13 @@ static int run_change(rst_connection *c, const char *sql, int count, sqlite3_val
     return code;
 }
 
+static int make_marker(rst_connection *c, char **message) {
+    /* Asked first: IF NOT EXISTS has SQLite compile a statement for it. */
+    if (sqlite3_table_column_metadata(c->db, "main", "rootstock_txn", NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK)
+        return SQLITE_OK;
+    return rst_execute(c, message, "CREATE VIRTUAL TABLE main.rootstock_txn USING rootstock_txn");
+}
+
 /* A virtual table that is made, or written, joins SQLite's transaction, so that its end reaches us, and every prepared
 ** statement is prepared again. To make one has SQLite go twice through its list of tables, and read its schema anew if
 ** the transaction is rolled back, which has the store's read anew. To write one is enough where no ROLLBACK can come
@@ -120,8 +127,7 @@ static int run_change(rst_connection *c, const char *sql, int count, sqlite3_val
 int rst_change_join(rst_connection *c, bool outermost, char **message) {
     const bool write = sqlite3_changes64(c->db) == 0 && (outermost || store_of(c)->schema_changed);
     int code = write ? SQLITE_OK : rst_execute(c, message, "DROP TABLE IF EXISTS main.rootstock_txn");
-    if (code == SQLITE_OK)
-        code = rst_execute(c, message, "CREATE VIRTUAL TABLE IF NOT EXISTS main.rootstock_txn USING rootstock_txn");
+    if (code == SQLITE_OK) code = make_marker(c, message);
     if (code == SQLITE_OK && write) {
         code = rst_execute(c, message, "INSERT INTO main.rootstock_txn SELECT 1 WHERE 0");
         rst_statements_expire(c);
@@ -196,7 +202,7 @@ static void put_back(rst_connection *c) {
 }
 
 int rst_change_join_inside(rst_connection *c, char **message) {
-    int code = rst_execute(c, message, "CREATE VIRTUAL TABLE IF NOT EXISTS main.rootstock_txn USING rootstock_txn");
+    int code = make_marker(c, message);
     if (code == SQLITE_OK) code = rst_execute(c, message, "INSERT INTO main.rootstock_txn SELECT 1 WHERE 0");
     return code == SQLITE_OK ? rst_write_begin(c, message) : code;
 }

@@ -25,12 +25,6 @@ static int refuse(char **message, const char *name, const char *why) {
 
 /* ---- on the schema database ---- */
 
-static int read_anew(rst_connection *c, char **message) {
-    int code = rst_schema_db_execute(schema_of(c)->schema_db, "PRAGMA writable_schema=RESET", message);
-    return code == SQLITE_OK ? rst_schema_db_execute(schema_of(c)->schema_db, "SELECT 1 FROM sqlite_master", message)
-                             : code;
-}
-
 /* SQLite reads a row of an index without asking for its type or its table. */
 static int judge_nulls(rst_connection *c, char **message) {
     sqlite3_stmt *query = NULL;
@@ -61,7 +55,7 @@ int rst_written_schema_run(rst_connection *c, const char *sql, int count, sqlite
     }
     (void)sqlite3_finalize(statement);
     rst_parameters_free(&parameters);
-    read = read_anew(c, code == SQLITE_OK ? message : NULL);
+    read = rst_schema_db_read_anew(schema_db, code == SQLITE_OK ? message : NULL);
     if (code == SQLITE_OK) code = read;
     return code == SQLITE_OK ? judge_nulls(c, message) : code;
 }
@@ -78,7 +72,7 @@ int rst_written_schema_count(rst_connection *c, char **message) {
 }
 
 void rst_written_schema_undone(rst_connection *c) {
-    (void)read_anew(c, NULL);
+    (void)rst_schema_db_read_anew(schema_of(c)->schema_db, NULL);
 }
 
 /* ---- what came of it ---- */

@@ -100,22 +100,12 @@ int rst_rewrite_pragma(rst_connection *c, const char *sql, const char *end, char
     }
     for (size_t i = 0; i < sizeof schema_pragmas / sizeof schema_pragmas[0]; i++) {
         if (!rst_token_same_name(&name, schema_pragmas[i])) continue;
-        /* index_info and its like are of a table WITHOUT ROWID, too */
-        const char *types = strncmp(schema_pragmas[i], "index_", 6) == 0 && strcmp(schema_pragmas[i], "index_list") != 0
-                                ? ROOTSTOCK_INDEXES ", " ROOTSTOCK_TABLES
-                                : ROOTSTOCK_TABLES;
         if (argument.type == TOKEN_END) {
             if (strcmp(schema_pragmas[i], "table_list") != 0) return SQLITE_OK;
             *out = sqlite3_mprintf("SELECT * FROM rootstock_pragma_table_list");
         } else {
             char *text = rst_token_name(&argument);
             if (text == NULL) return SQLITE_NOMEM;
-            if (!main_only && sqlite3_strnicmp(text, "sqlite_", 7) != 0 &&
-                strcmp(schema_pragmas[i], "table_list") != 0 &&
-                rst_elsewhere(c, &argument, types, !rst_in_store(c, &argument, types))) {
-                sqlite3_free(text);
-                return SQLITE_OK;
-            }
             *out = strcmp(schema_pragmas[i], "table_list") == 0
                        ? sqlite3_mprintf("SELECT * FROM rootstock_pragma_table_list(%Q)%s", text,
                                          main_only ? " WHERE schema='main'" : "")

@@ -14,8 +14,7 @@
 
 #include <string.h>
 
-/* Whether the schema lists the name. */
-static bool is_listed(rst_connection *c, const char *schema, const char *name, const char *types) {
+bool rst_is_listed(rst_connection *c, const char *schema, const char *name, const char *types) {
     sqlite3_stmt *query;
     bool found = false;
     char *sql = sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master WHERE name=?1 COLLATE NOCASE AND type IN (%s)",
@@ -36,7 +35,7 @@ bool rst_elsewhere(rst_connection *c, const rst_token *name, const char *types, 
         const char *schema = sqlite3_db_name(c->db, i);
         if (schema == NULL) break;
         if (strcmp(schema, "rootstock") == 0 || (i > 1 && !attached)) continue;
-        found = is_listed(c, schema, text, types);
+        found = rst_is_listed(c, schema, text, types);
     }
     sqlite3_free(text);
     return found;

@@ -14,6 +14,8 @@
 #define ROOTSTOCK_TABLES "'table', 'view'"
 #define ROOTSTOCK_INDEXES "'index'"
 #define ROOTSTOCK_TRIGGERS "'trigger'"
+/* Whether the schema lists the name, as one of these types. */
+bool rst_is_listed(rst_connection *c, const char *schema, const char *name, const char *types);
 /* Whether temp (or, with attached, another schema) has an object of that name and of one of the types. */
 bool rst_elsewhere(rst_connection *c, const rst_token *name, const char *types, bool attached);
 /* The same of the store's catalog. */

@@ -7,6 +7,7 @@
 ** names a user writes.
 */
 #include "interface/attached.h"
+#include "interface/frontdoor.h"
 #include "interface/interface.h"
 #include "common/eponymous.h"
 #include "ddl/temporary.h"
@@ -162,20 +163,23 @@ static int hold_snapshot(rst_connection *c, sqlite3_vtab_cursor *base) {
     return code;
 }
 
-static bool in_store(const rst_connection *c, const char *name) {
+/* Where SQLite would find the name: null for the store, else the schema, or "" for any that is attached. What temp has
+** hides the store's. An index is found before a table, be that one of temp. */
+static const char *place_of(rst_connection *c, const pragma_definition *definition, const char *name,
+                            const char *schema) {
     const rst_catalog *loaded = &schema_of(c)->loaded;
-    return rst_catalog_find(loaded, "table", name) != NULL || rst_catalog_find(loaded, "index", name) != NULL ||
-           rst_catalog_find(loaded, "view", name) != NULL || rst_catalog_find(loaded, "trigger", name) != NULL ||
-           sqlite3_strnicmp(name, "sqlite_", 7) == 0;
-}
-
-/* Where SQLite would find the name: null for the store, else the schema, or "" for any that is attached. */
-static const char *place_of(rst_connection *c, const char *name, const char *schema) {
     if (schema != NULL) return sqlite3_stricmp(schema, "main") == 0 ? NULL : schema;
     if (name == NULL) return NULL;
-    if (sqlite3_table_column_metadata(c->db, "temp", name, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK)
-        return "temp"; /* it hides the store's */
-    return in_store(c, name) ? NULL : "";
+    if (strncmp(definition->columns, "seqno,", 6) == 0) { /* index_info and index_xinfo */
+        if (rst_is_listed(c, "temp", name, ROOTSTOCK_INDEXES)) return "temp";
+        if (rst_catalog_find(loaded, "index", name) != NULL) return NULL;
+    }
+    if (sqlite3_strnicmp(name, "sqlite_temp_", 12) == 0 || rst_is_listed(c, "temp", name, ROOTSTOCK_TABLES))
+        return "temp";
+    return rst_catalog_find(loaded, "table", name) != NULL || rst_catalog_find(loaded, "view", name) != NULL ||
+                   sqlite3_strnicmp(name, "sqlite_", 7) == 0
+               ? NULL
+               : "";
 }
 
 /* The attached store that is asked about the name: SQLite knows neither its indexes nor its keys. */
@@ -201,7 +205,7 @@ static int prepare(rst_connection *c, sqlite3_vtab_cursor *base, const char *nam
     const pragma_definition *definition = definition_of(base);
     pragma_cursor *cursor = (pragma_cursor *)base;
     sqlite3 *schema_db = schema_of(c)->schema_db;
-    const char *place = definition->argument ? place_of(c, name, schema) : NULL;
+    const char *place = definition->argument ? place_of(c, definition, name, schema) : NULL;
     bool rows = strcmp(definition->name, "rootstock_pragma_foreign_key_check") == 0;
     bool list = strcmp(definition->name, "rootstock_pragma_table_list") == 0;
     rst_attached *a = definition->plain ? attached_of(c, name, place) : NULL;
