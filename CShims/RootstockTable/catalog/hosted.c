@@ -352,7 +352,7 @@ int rst_hosted_stand_in_on(rst_connection *c, sqlite3 *other, const char *name) 
 }
 
 int rst_hosted_learn_columns(rst_connection *c) {
-    return rst_schema_db_read_anew(schema_of(c)->schema_db, NULL);
+    return rst_read_list_anew(schema_of(c)->schema_db, NULL);
 }
 
 int rst_hosted_list(sqlite3 *schema_db, const rst_object *object) {
@@ -367,7 +367,7 @@ int rst_hosted_list(sqlite3 *schema_db, const rst_object *object) {
     if (code == SQLITE_OK) code = sqlite3_bind_text(insert, 2, object->sql, -1, SQLITE_STATIC);
     if (code == SQLITE_OK && sqlite3_step(insert) != SQLITE_DONE) code = SQLITE_ERROR;
     (void)sqlite3_finalize(insert);
-    return code == SQLITE_OK ? rst_schema_db_read_anew(schema_db, NULL) : code;
+    return code == SQLITE_OK ? rst_read_list_anew(schema_db, NULL) : code;
 }
 
 /* ---- on the connection ---- */

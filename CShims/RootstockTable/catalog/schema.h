@@ -16,8 +16,6 @@ int rst_table_describe(rst_connection *c, const rst_catalog *catalog, const rst_
 int rst_schema_db_build(rst_connection *c, const rst_catalog *catalog, char **message);
 /* Runs SQL without rows on a schema database. */
 int rst_schema_db_execute(sqlite3 *schema_db, const char *sql, char **message);
-/* SQLite reads the rows of its list anew, whoever has written them, and judges them. */
-int rst_schema_db_read_anew(sqlite3 *schema_db, char **message);
 /* Makes a STRICT table of the schema database take any value, for a row that was stored with one of another type. Or
 ** makes it STRICT again, where the row stays. */
 int rst_schema_db_allow_types(rst_connection *c, const char *table, bool allow, char **message);

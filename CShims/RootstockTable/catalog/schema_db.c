@@ -23,11 +23,6 @@ int rst_schema_db_execute(sqlite3 *schema_db, const char *sql, char **message) {
     return code;
 }
 
-int rst_schema_db_read_anew(sqlite3 *schema_db, char **message) {
-    int code = rst_schema_db_execute(schema_db, "PRAGMA writable_schema=RESET", message);
-    return code == SQLITE_OK ? rst_schema_db_execute(schema_db, "SELECT 1 FROM sqlite_master", message) : code;
-}
-
 static int open_mirror(bool checks, sqlite3 **out, char **message) {
     int code = sqlite3_open_v2(":memory:", out, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
     if (code != SQLITE_OK) return code;
@@ -129,7 +124,7 @@ static int allow_types(sqlite3 *schema_db, const rst_catalog *catalog, const cha
     }
     if (update == NULL) return code;
     sqlite3_finalize(update);
-    return code == SQLITE_OK ? rst_schema_db_read_anew(schema_db, message) : code;
+    return code == SQLITE_OK ? rst_read_list_anew(schema_db, message) : code;
 }
 
 int rst_schema_db_allow_types(rst_connection *c, const char *table, bool allow, char **message) {
@@ -149,7 +144,7 @@ int rst_schema_db_allow_types(rst_connection *c, const char *table, bool allow, 
         if (update != NULL) code = sqlite3_finalize(update);
         update = NULL;
     }
-    return code == SQLITE_OK ? rst_schema_db_read_anew(schema->schema_db, message) : code;
+    return code == SQLITE_OK ? rst_read_list_anew(schema->schema_db, message) : code;
 }
 
 static int build(rst_connection *c, const rst_catalog *catalog, bool checks, bool takes_stored, sqlite3 **out,

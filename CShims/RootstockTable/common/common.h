@@ -45,6 +45,8 @@ int rst_module(rst_connection *c, const char *name, const sqlite3_module *module
 bool rst_module_is_own(const char *name);
 /* SQLite forgets what it has read of the list of tables, and disconnects virtual ones. */
 int rst_read_list_again(sqlite3 *db);
+/* The same of a database that is all Rootstock's, whose list was written: SQLite reads it at once, and judges it. */
+int rst_read_list_anew(sqlite3 *db, char **message);
 /* Gives a reference to the connection back; the last one frees it. */
 void rst_connection_release(void *connection);
 

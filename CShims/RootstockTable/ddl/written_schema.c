@@ -55,7 +55,7 @@ int rst_written_schema_run(rst_connection *c, const char *sql, int count, sqlite
     }
     (void)sqlite3_finalize(statement);
     rst_parameters_free(&parameters);
-    read = rst_schema_db_read_anew(schema_db, code == SQLITE_OK ? message : NULL);
+    read = rst_read_list_anew(schema_db, code == SQLITE_OK ? message : NULL);
     if (code == SQLITE_OK) code = read;
     return code == SQLITE_OK ? judge_nulls(c, message) : code;
 }
@@ -72,7 +72,7 @@ int rst_written_schema_count(rst_connection *c, char **message) {
 }
 
 void rst_written_schema_undone(rst_connection *c) {
-    (void)rst_schema_db_read_anew(schema_of(c)->schema_db, NULL);
+    (void)rst_read_list_anew(schema_of(c)->schema_db, NULL);
 }
 
 /* ---- what came of it ---- */
