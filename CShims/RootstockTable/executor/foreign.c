@@ -152,10 +152,15 @@ static int check_child(rst_connection *c, rst_table *table, const rootstock_valu
             !own && old_values != NULL && !any_null(old_values, foreign->child_columns, foreign->column_count);
         bool new_counts = new_values != NULL && !any_null(new_values, foreign->child_columns, foreign->column_count);
         if (old_values != NULL && new_values != NULL) {
-            /* As SQLite: a column that is set counts as changed, whatever its value. */
+            /* As SQLite: a column that is set counts as changed, whatever its value. Of a generated one its values
+            ** tell. */
             touched = false;
-            for (int k = 0; k < foreign->column_count; k++)
-                touched |= rst_columns_has(changed, beyond, foreign->child_columns[k]);
+            for (int k = 0; k < foreign->column_count; k++) {
+                const int column = foreign->child_columns[k];
+                touched |=
+                    rst_columns_has(changed, beyond, column) ||
+                    (table->columns[column].generated && !rst_value_same(&old_values[column], &new_values[column]));
+            }
             if (!touched && (!own || !rst_foreign_sets_any(table, changed, beyond))) continue;
         }
         if (parent == NULL) {
@@ -260,11 +265,16 @@ static bool sets_child_key(const rst_table *table, const rst_foreign_key *foreig
     return touched;
 }
 
+/* computed: so may a generated column be, by what it is computed of. */
+static bool may_set(const rst_table *table, uint64_t changed, const uint64_t *beyond, int column, bool computed) {
+    return rst_columns_has(changed, beyond, column) || (computed && table->columns[column].generated);
+}
+
 static bool sets_parent_key(const rst_table *table, const rst_foreign_key *foreign, uint64_t changed,
-                            const uint64_t *beyond) {
+                            const uint64_t *beyond, bool computed) {
     bool touched = false;
     for (int n = 0; n < table->column_count && !touched; n++) {
-        if (!rst_columns_has(changed, beyond, n)) continue;
+        if (!may_set(table, changed, beyond, n, computed)) continue;
         for (int k = 0; k < foreign->column_count && !touched; k++) {
             touched = foreign->parent_columns[0] == NULL
                           ? table->columns[n].primary_key > 0
@@ -274,16 +284,21 @@ static bool sets_parent_key(const rst_table *table, const rst_foreign_key *forei
     return touched;
 }
 
-bool rst_foreign_sets_any(const rst_table *table, uint64_t changed, const uint64_t *beyond) {
+/* Whether one of the columns is of a foreign key of the table, or to it. */
+static bool sets_any(const rst_table *table, uint64_t changed, const uint64_t *beyond, bool computed) {
     for (int i = 0; i < table->foreign_key_count; i++) {
         const rst_foreign_key *foreign = &table->foreign_keys[i];
         for (int k = 0; k < foreign->column_count; k++)
-            if (rst_columns_has(changed, beyond, foreign->child_columns[k])) return true;
+            if (may_set(table, changed, beyond, foreign->child_columns[k], computed)) return true;
     }
     for (const rst_child *child = rst_table_children(table); child != NULL; child = child->next) {
-        if (sets_parent_key(table, child->foreign, changed, beyond)) return true;
+        if (sets_parent_key(table, child->foreign, changed, beyond, computed)) return true;
     }
     return false;
+}
+
+bool rst_foreign_sets_any(const rst_table *table, uint64_t changed, const uint64_t *beyond) {
+    return sets_any(table, changed, beyond, true);
 }
 
 /* As rst_foreign_acts_on_itself; table: `first`, or what its actions have come to. */
@@ -294,7 +309,7 @@ static bool acts_on(const rst_table *first, const rst_table *table, uint64_t cha
         const rst_foreign_key *foreign = child->foreign;
         uint64_t set = 0;
         if (foreign->on_update == ACTION_NONE || foreign->on_update == ACTION_RESTRICT ||
-            !sets_parent_key(table, foreign, changed, beyond))
+            !sets_parent_key(table, foreign, changed, beyond, true))
             continue;
         if (child->table == first || rst_trigger_any(child->table, TRIGGER_UPDATE) || depth == DEEPEST) return true;
         for (int k = 0; k < foreign->column_count; k++) {
@@ -322,7 +337,8 @@ static int check_parent(rst_connection *c, rst_table *table, const rootstock_val
             if (code != SQLITE_OK) {
                 /* A key that fits no index is told of where it counts: not of an INSERT, nor of an UPDATE of other
                 ** columns. */
-                if (old_values == NULL || (new_values != NULL && !sets_parent_key(table, foreign, changed, beyond)) ||
+                if (old_values == NULL ||
+                    (new_values != NULL && !sets_parent_key(table, foreign, changed, beyond, false)) ||
                     (code == SQLITE_ERROR && executor_of(c)->dropping_rows)) {
                     rst_forget_message(message);
                     continue;
@@ -396,7 +412,7 @@ int rst_foreign_check_schema(rst_table *table, uint64_t changed, bool deferred_o
     rst_connection *c = table->connection;
     const int *columns;
     bool all = changed == UINT64_MAX;
-    if (!all && !rst_foreign_sets_any(table, changed, NULL)) return SQLITE_OK;
+    if (!all && !sets_any(table, changed, NULL, false)) return SQLITE_OK;
     for (int i = 0; i < table->foreign_key_count; i++) {
         const rst_foreign_key *foreign = &table->foreign_keys[i];
         rst_table *parent = rst_table_find(c, foreign->parent);

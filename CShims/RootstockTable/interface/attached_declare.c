@@ -365,9 +365,9 @@ static int write_list(rst_attached *a, sqlite3 *other, const text_list *wanted) 
     sqlite3_free(begin);
     statement = NULL;
     if (code == SQLITE_OK)
-        code = sqlite3_prepare_v2(other,
-                                  "INSERT INTO sqlite_master VALUES ('table',?1,?1,0,'CREATE VIRTUAL TABLE '||?2)", -1,
-                                  &statement, NULL);
+        code =
+            sqlite3_prepare_v2(other, "INSERT INTO sqlite_master VALUES ('table',?1,?1,0,'CREATE VIRTUAL TABLE '||?2)",
+                               -1, &statement, NULL);
     for (int i = 0; i < wanted->count && code == SQLITE_OK; i += 2) {
         code = sqlite3_bind_text(statement, 1, wanted->texts[i], -1, SQLITE_STATIC);
         if (code == SQLITE_OK) code = sqlite3_bind_text(statement, 2, wanted->texts[i + 1], -1, SQLITE_STATIC);
