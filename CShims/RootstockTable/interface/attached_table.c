@@ -338,7 +338,8 @@ static int update(sqlite3_vtab *base, int count, sqlite3_value **values, sqlite3
     if (count == 1) {
         text = sqlite3_mprintf("DELETE FROM main.\"%w\" WHERE %s=?1", shape->name,
                                shape->without_rowid ? "\"rootstock key\"" : shape->rowid);
-        return rst_take_message(base, change(vtab, text, 0, values, 1, &message), message);
+        code = change(vtab, text, 0, values, 1, &message);
+        return rst_take_message(base, code, message);
     }
     bound = sqlite3_malloc64(((sqlite3_uint64)shape->count + 2) * sizeof *bound);
     if (bound == NULL) return SQLITE_NOMEM;
