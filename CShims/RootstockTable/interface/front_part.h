@@ -9,8 +9,9 @@
 typedef struct rst_front {
     rst_definitions definitions; /* must be first */
     struct rst_told *told;       /* what rootstock_column_fact_of gave, see statement_info.c */
-    /* texts that need no rewriting, see rewrite_cache.c; or null */
+    /* what texts become, see rewrite_cache.c; or null */
     struct rst_rewrite_cache *rewrite_cache;
+    bool lasts; /* what the last text became it becomes until the schema changes */
     int (*choose)(const char *name, char **path, char **engine, char **options, char **message); /* see hosting.h */
     struct rst_attached *attached; /* the stores that ATTACH has attached */
 } rst_front;

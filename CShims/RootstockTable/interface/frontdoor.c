@@ -368,13 +368,14 @@ static int rewrite_here(rst_connection *c, const char *sql, int bytes, char **re
            (last[-1] == ';' || last[-1] == ' ' || last[-1] == '\n' || last[-1] == '\t' || last[-1] == '\r'))
         last--;
     if (rst_token_is(&token, "SELECT") && count_of_table(c, p, last, &counts, rewritten)) {
+        if (*rewritten != NULL && stop == end) rst_rewrite_cache_put(c, sql, end, *rewritten);
         return *rewritten == NULL ? SQLITE_NOMEM : SQLITE_OK;
     }
     if (rst_token_is(&token, "SELECT") || rst_token_is(&token, "VALUES")) {
         code = rst_transform_query(c, sql, stop, rewritten);
         if (code == SQLITE_OK) code = check_partial_hint(c, sql, stop, *rewritten, message);
         /* SELECT count(*) FROM t becomes another one when a temp table stops to hide t. */
-        if (code == SQLITE_OK && *rewritten == NULL && stop == end && !counts) rst_rewrite_cache_put(c, sql, end);
+        if (code == SQLITE_OK && stop == end && !counts) rst_rewrite_cache_put(c, sql, end, *rewritten);
         return code;
     }
     if (rst_token_is(&token, "CREATE") || rst_token_is(&token, "DROP") || rst_token_is(&token, "ALTER")) {
@@ -384,10 +385,15 @@ static int rewrite_here(rst_connection *c, const char *sql, int bytes, char **re
     if (rst_token_is(&token, "INSERT") || rst_token_is(&token, "REPLACE") || rst_token_is(&token, "UPDATE") ||
         rst_token_is(&token, "DELETE") || rst_token_is(&token, "WITH")) {
         code = rewrite_data(c, sql, last, rewritten, &plain, message);
-        if (code == SQLITE_OK && plain && *rewritten == NULL && stop == end) rst_rewrite_cache_put(c, sql, end);
+        if (code == SQLITE_OK && plain && stop == end) rst_rewrite_cache_put(c, sql, end, *rewritten);
         return code;
     }
-    if (rst_token_is(&token, "PRAGMA")) return rst_rewrite_pragma(c, sql, last, rewritten, message);
+    if (rst_token_is(&token, "PRAGMA")) {
+        /* What it sets may be what results are named by, or that the schema is not trusted. */
+        if (memchr(sql, '=', (size_t)(last - sql)) != NULL || memchr(sql, '(', (size_t)(last - sql)) != NULL)
+            rst_rewrite_cache_free(c);
+        return rst_rewrite_pragma(c, sql, last, rewritten, message);
+    }
     if (rst_token_is(&token, "EXPLAIN")) return rewrite_explain(c, sql, last, rewritten, message);
     if (rst_token_is(&token, "REINDEX") || rst_token_is(&token, "ANALYZE")) {
         /* Of a temp or attached object, or schema: SQLite's own. A bare name is main's for REINDEX, for ANALYZE temp's
@@ -418,7 +424,7 @@ static int rewrite_here(rst_connection *c, const char *sql, int bytes, char **re
         plain = true;
     }
     plain |= rst_token_is(&token, "BEGIN") || rst_token_is(&token, "ROLLBACK") || rst_token_is(&token, "SAVEPOINT");
-    if (plain && stop == end) rst_rewrite_cache_put(c, sql, end);
+    if (plain && stop == end) rst_rewrite_cache_put(c, sql, end, NULL);
     return SQLITE_OK;
 }
 

@@ -1,7 +1,7 @@
 /*
 ** rewrite_cache.c - most statements need nothing of the front door, and should not pay for its being there.
 **
-** Two ways to know that without parsing. A query is searched once, many bytes at a time, for the letters without which
+** Three ways to know without parsing what a text becomes. A query is searched once, many bytes at a time, for the letters without which
 ** no word that concerns us can be written:
 **   _          sqlite_schema, pragma_table_info ...
 **   x          INDEXED
@@ -11,12 +11,16 @@
 ** The connection remembers the texts that needed nothing, of other statements and of queries that the search leaves
 ** open. It remembers their shapes instead (shape.h), unless an index has a WHERE or an expression: what a statement
 ** compares, sets or inserts is nothing to who rewrites it then.
+** What a query or a change becomes is remembered with its text, too. Of a shape it is a pattern, learnt when a second
+** text has it, and kept if it gives what that text became.
 **
-** Invariant: "nothing to do" is said only of what the long way (rst_rewrite) would leave as it is under this very
-** schema. What is remembered is forgotten when the schema changes.
+** Invariant: what is said is what the long way (rst_rewrite) would make of the text under this very schema. What is
+** remembered is forgotten when the schema changes. What a text becomes is told while no temp or attached table can take
+** a table's name.
 */
 #include "interface/interface.h"
 #include "parser/shape.h"
+#include "rewriter/changes.h"
 #include "rewriter/transform.h"
 
 #include <limits.h>
@@ -25,11 +29,15 @@
 #include <emmintrin.h>
 #endif
 
-enum { REMEMBERED = 128, SHORTS = 8, SHORTEST = 8, LONGEST = 1024 };
+enum { REMEMBERED = 128, SHORTS = 8, SHORTEST = 8, LONGEST = 1024, MADE_LONGEST = 8192 };
+
+/* In place of what a shape becomes: it was met once; it has no pattern. */
+static char met_once, has_none;
 
 typedef struct remembered {
     size_t size;
     char *text;
+    char *made;    /* what the text becomes; null: itself */
     uint64_t seen; /* of the text that was looked through here last: seen twice, it is remembered */
 } remembered;
 
@@ -85,9 +93,9 @@ static inline bool same_text(const char *a, const char *b, size_t size) {
 }
 
 /* rewrite cache: not null, and of this schema. */
-static inline bool is_remembered(const rst_rewrite_cache *rewrite_cache, const char *sql, size_t size) {
+static inline const remembered *find(const rst_rewrite_cache *rewrite_cache, const char *sql, size_t size) {
     const remembered *place = place_of(rewrite_cache, sql, size);
-    return place->size == size && same_text(place->text, sql, size);
+    return place->size == size && same_text(place->text, sql, size) ? place : NULL;
 }
 
 static inline remembered_short short_text(const char *sql, size_t size) {
@@ -131,6 +139,17 @@ static bool may_concern(const char *sql, const char *p, const char *end) {
     }
 }
 
+static void forget(remembered *place) {
+    if (place->made != &met_once && place->made != &has_none) sqlite3_free(place->made);
+    sqlite3_free(place->text);
+    *place = (remembered){0};
+}
+
+static void forget_all(rst_rewrite_cache *rewrite_cache) {
+    for (int i = 0; i < REMEMBERED; i++) forget(&rewrite_cache->texts[i]);
+    memset(rewrite_cache, 0, sizeof *rewrite_cache);
+}
+
 /* The cache, of the present schema. False: there is no memory for it. */
 static bool is_ready(rst_connection *c) {
     rst_front *front = front_of(c);
@@ -139,67 +158,134 @@ static bool is_ready(rst_connection *c) {
         if (front->rewrite_cache == NULL) return false;
         memset(front->rewrite_cache, 0, sizeof *front->rewrite_cache);
     } else if (front->rewrite_cache->state != planner_of(c)->schema_state) {
-        for (int i = 0; i < REMEMBERED; i++) sqlite3_free(front->rewrite_cache->texts[i].text);
-        memset(front->rewrite_cache, 0, sizeof *front->rewrite_cache);
+        forget_all(front->rewrite_cache);
     }
     front->rewrite_cache->state = planner_of(c)->schema_state;
     return true;
 }
 
-/* Whether it has the shape of a text that needed nothing. Rewrite cache: of the present schema. */
-static __attribute__((noinline)) bool is_shape_remembered(const rst_rewrite_cache *rewrite_cache, const char *sql,
-                                                          const char *end) {
-    char shape[SHAPE_LONGEST];
-    size_t size = rst_shape_of(sql, end, shape);
-    return size >= SHORTEST && is_remembered(rewrite_cache, shape, size);
+/* Whether temp has no tables, no file is attached, and no statement of ours runs: names mean what they do in main. */
+static bool is_alone(const rst_connection *c) {
+    const char *third = sqlite3_db_name(c->db, 2); /* behind main and temp: ours (txn_hook_vfs.c) */
+    return sqlite3_db_filename(c->db, "temp") == NULL &&
+           (third == NULL || (strcmp(third, "rootstock") == 0 && sqlite3_db_name(c->db, 3) == NULL)) &&
+           rewriter_of(c)->trigger_depth == 0 && executor_of(c)->programs_running == 0;
+}
+
+/* What is remembered of the text, whose shape it is or null. *made: what it becomes, null if itself. */
+static bool tell(rst_connection *c, const remembered *place, const rst_shape *shape, char **made) {
+    if (place->made == NULL) return true;
+    if (place->made == &met_once || place->made == &has_none || !is_alone(c)) return false;
+    if (shape != NULL)
+        *made = rst_shape_is_plain(shape) ? rst_shape_fill(place->made, shape) : NULL;
+    else
+        *made = strchr(place->made, '\1') == NULL ? sqlite3_mprintf("%s", place->made) : NULL; /* no pattern */
+    if (*made == NULL) return false;
+    rst_changes_forget(c);
+    return true;
+}
+
+static __attribute__((noinline)) bool is_shape_known(rst_connection *c, const char *sql, const char *end, char **made) {
+    const remembered *place = NULL;
+    rst_shape shape;
+    rst_shape_of(sql, end, &shape);
+    if (shape.size >= SHORTEST) place = find(front_of(c)->rewrite_cache, shape.bytes, shape.size);
+    return place != NULL && tell(c, place, &shape, made);
 }
 
 /* It, or its shape. */
-static bool is_known(const rst_rewrite_cache *rewrite_cache, const char *sql, const char *end) {
-    size_t size = (size_t)(end - sql);
-    return (size <= LONGEST && is_remembered(rewrite_cache, sql, size)) || is_shape_remembered(rewrite_cache, sql, end);
+static bool is_known(rst_connection *c, const char *sql, const char *end, char **made) {
+    const rst_rewrite_cache *rewrite_cache = front_of(c)->rewrite_cache;
+    const size_t size = (size_t)(end - sql);
+    const remembered *place = NULL;
+    if (rewrite_cache == NULL || rewrite_cache->state != planner_of(c)->schema_state) return false;
+    if (size <= LONGEST) place = find(rewrite_cache, sql, size);
+    return place != NULL ? tell(c, place, NULL, made) : is_shape_known(c, sql, end, made);
 }
 
-/* What is remembered is asked for first, and then no more than what rst_newest_is_checked asks. */
-static void put(rst_connection *c, const char *sql, size_t size) {
+/* What is remembered is asked for first, and then no more than what rst_newest_is_checked asks. made: from
+** sqlite3_malloc, or one of the two above, and the cache's from here on. */
+static void put(rst_connection *c, const char *sql, size_t size, char *made) {
     rst_front *front = front_of(c);
-    remembered *place;
-    char *text;
-    if (size < 4 || size > LONGEST || store_of(c)->shared == NULL || schema_of(c)->sidecar ||
-        schema_of(c)->triggers_epoch != store_of(c)->epoch || front->attached != NULL)
-        return;
+    remembered *place, new = {.size = size, .made = made};
+    bool keeps = size >= 4 && size <= LONGEST && store_of(c)->shared != NULL && !schema_of(c)->sidecar &&
+                 schema_of(c)->triggers_epoch == store_of(c)->epoch && front->attached == NULL;
     /* What these names mean hangs on temp tables, too, of which no schema of ours tells. */
-    for (const char *p = sql, *end = sql + size; p < end; p++) {
-        if ((*p == '_' || (*p | 0x20) == 'x') && may_concern(sql, p, end)) return;
-    }
-    if (!is_ready(c)) return; /* the long way again, then */
-    if (size < SHORTEST) {
+    for (const char *p = sql, *end = sql + size; p < end && keeps; p++)
+        keeps = (*p != '_' && (*p | 0x20) != 'x') || !may_concern(sql, p, end);
+    keeps = keeps && is_ready(c); /* else the long way again */
+    if (keeps && size >= SHORTEST) new.text = sqlite3_malloc64(size);
+    if (keeps && size < SHORTEST && made == NULL) {
         remembered_short brief = short_text(sql, size);
         front->rewrite_cache->shorts[place_of_short(brief)] = brief;
+    }
+    if (new.text == NULL) {
+        forget(&new);
         return;
     }
-    text = sqlite3_malloc64(size);
-    if (text == NULL) return;
-    memcpy(text, sql, size);
+    memcpy(new.text, sql, size);
     place = (remembered *)place_of(front->rewrite_cache, sql, size);
-    sqlite3_free(place->text);
-    place->size = size;
-    place->text = text;
+    forget(place);
+    *place = new;
 }
 
-void rst_rewrite_cache_put(rst_connection *c, const char *sql, const char *end) {
-    char shape[SHAPE_LONGEST];
-    size_t size = rewriter_of(c)->has_conditions || rewriter_of(c)->has_expressions ? 0 : rst_shape_of(sql, end, shape);
-    if (size > 0)
-        put(c, shape, size);
+void rst_rewrite_cache_put(rst_connection *c, const char *sql, const char *end, const char *made) {
+    const rst_rewriter *rewriter = rewriter_of(c);
+    rst_shape shape;
+    if (made != NULL) {
+        /* Which functions there are says more of those than the schema (expression_hints.c). */
+        front_of(c)->lasts = !rewriter->has_conditions && !rewriter->has_expressions && !rewriter->has_exclusions;
+        return;
+    }
+    shape.size = 0;
+    if (!rewriter->has_conditions && !rewriter->has_expressions) rst_shape_of(sql, end, &shape);
+    if (shape.size > 0)
+        put(c, shape.bytes, shape.size, NULL);
     else
-        put(c, sql, (size_t)(end - sql));
+        put(c, sql, (size_t)(end - sql), NULL);
+}
+
+/* What texts of the shape become, found with marks; `made` is what this one became. */
+static char *learn(rst_connection *c, const char *sql, const char *end, const rst_shape *shape, const char *made) {
+    char *marked = rst_shape_mark(sql, end, shape), *other = NULL, *message = NULL, *pattern = NULL, *filled = NULL;
+    if (marked != NULL && rst_rewrite(c, marked, -1, &other, NULL, &message) == SQLITE_OK && other != NULL)
+        pattern = rst_shape_pattern(other, shape);
+    if (pattern != NULL) filled = rst_shape_fill(pattern, shape);
+    if (filled == NULL || strcmp(filled, made) != 0) {
+        sqlite3_free(pattern);
+        pattern = &has_none;
+    }
+    sqlite3_free(filled);
+    sqlite3_free(other);
+    sqlite3_free(message);
+    sqlite3_free(marked);
+    c->last_error = 0;
+    return pattern;
+}
+
+/* The text became `made`, and does until the schema changes. */
+static void keep(rst_connection *c, const char *sql, const char *end, const char *made) {
+    const rst_rewrite_cache *rewrite_cache = front_of(c)->rewrite_cache;
+    const remembered *place = NULL;
+    rst_shape shape;
+    if (strlen(made) > MADE_LONGEST || !is_alone(c)) return;
+    rst_shape_of(sql, end, &shape);
+    if (shape.size == 0) {
+        put(c, sql, (size_t)(end - sql), sqlite3_mprintf("%s", made));
+        return;
+    }
+    if (rewrite_cache != NULL && rewrite_cache->state == planner_of(c)->schema_state)
+        place = find(rewrite_cache, shape.bytes, shape.size);
+    if (place == NULL)
+        put(c, shape.bytes, shape.size, &met_once);
+    else if (place->made == &met_once && rst_shape_is_plain(&shape))
+        put(c, shape.bytes, shape.size, learn(c, sql, end, &shape, made));
 }
 
 void rst_rewrite_cache_free(rst_connection *c) {
     rst_front *front = front_of(c);
     if (front->rewrite_cache == NULL) return;
-    for (int i = 0; i < REMEMBERED; i++) sqlite3_free(front->rewrite_cache->texts[i].text);
+    forget_all(front->rewrite_cache);
     sqlite3_free(front->rewrite_cache);
     front->rewrite_cache = NULL;
 }
@@ -246,20 +332,19 @@ static bool look_closer(const char *sql, const char *p, const char *end) {
     return false;
 }
 
-/* A query whose words concern us nowhere, or which is remembered. */
-bool rst_rewrite_cache_query(rst_connection *c, const char *sql, const char *end) {
-    rst_front *front = front_of(c);
+/* Whether the words of a query concern us nowhere. */
+static bool is_no_concern(const char *sql, const char *end) {
     const char *stop = end[-1] == ';' ? end - 1 : end, *last = stop - TOGETHER;
     for (const char *p = sql; last >= sql; p += TOGETHER - 1) {
         if (p > last) p = last;
         if (has_any(p) && look_closer(sql, p, stop)) break;
         if (p == last) return true;
     }
-    return front->rewrite_cache != NULL && front->rewrite_cache->state == planner_of(c)->schema_state &&
-           is_known(front->rewrite_cache, sql, end);
+    return false;
 }
 
-bool rst_rewrite_cache_has(rst_connection *c, const char *sql, const char *end) {
+/* Whether it is known what the one statement in [sql, end) becomes, told without parsing it. *made: null if itself. */
+static bool has(rst_connection *c, const char *sql, const char *end, char **made) {
     rst_front *front = front_of(c);
     static const char mask[8] = {-1, -1, -1, -1, -1, -1, -1, 0}, select[8] = "select ";
     size_t size = (size_t)(end - sql);
@@ -271,27 +356,35 @@ bool rst_rewrite_cache_has(rst_connection *c, const char *sql, const char *end) 
     /* With an index on an expression, or of rows that are not something, a query may have to say what it compares. */
     if ((sql[0] | 0x20) == 's' && ((word_at(sql) | EACH(0x20)) & word_at(mask)) == word_at(select) &&
         !rewriter_of(c)->has_expressions && !rewriter_of(c)->has_exclusions && (sql[7] | 0x20) != 'c' && sql[7] > ' ' &&
-        sql[7] != '-' && sql[7] != '/') {
-        return rst_rewrite_cache_query(c, sql, end);
-    }
-    return front->rewrite_cache != NULL && front->rewrite_cache->state == planner_of(c)->schema_state &&
-           is_known(front->rewrite_cache, sql, end);
+        sql[7] != '-' && sql[7] != '/' && is_no_concern(sql, end))
+        return true;
+    return is_known(c, sql, end, made);
+}
+
+/* The long way. */
+static int rewrite(rst_connection *c, const char *sql, size_t size, char **rewritten, const char **tail,
+                   char **message) {
+    int code;
+    front_of(c)->lasts = false;
+    code = rst_rewrite(c, sql, size > INT_MAX ? -1 : (int)size, rewritten, tail, message);
+    if (code == SQLITE_OK && *rewritten != NULL && front_of(c)->lasts && size <= LONGEST)
+        keep(c, sql, sql + size, *rewritten);
+    return code;
 }
 
 /* The schema is that of now. size: of the text, or more than INT_MAX. */
 static __attribute__((noinline)) int look(rst_connection *c, const char *sql, size_t size, char **rewritten,
                                           const char **tail, char **message) {
     rst_rewrite_cache *rewrite_cache = front_of(c)->rewrite_cache;
-    if (!rst_rewrite_cache_has(c, sql, sql + size))
-        return rst_rewrite(c, sql, size > INT_MAX ? -1 : (int)size, rewritten, tail, message);
     *rewritten = NULL;
+    if (!has(c, sql, sql + size, rewritten)) return rewrite(c, sql, size, rewritten, tail, message);
     c->last_error = 0;
     if (tail != NULL) *tail = sql + size;
-    if (rewrite_cache == NULL || size < SHORTEST || size > LONGEST) return SQLITE_OK;
+    if (rewrite_cache == NULL || *rewritten != NULL || size < SHORTEST || size > LONGEST) return SQLITE_OK;
     remembered *place = (remembered *)place_of(rewrite_cache, sql, size);
     uint64_t seen = word_at(sql + size - 8) + size;
     for (size_t i = 0; i + 8 < size; i += 8) seen = seen * 31 + word_at(sql + i);
-    if (place->seen == seen && !is_remembered(rewrite_cache, sql, size)) put(c, sql, size);
+    if (place->seen == seen && find(rewrite_cache, sql, size) == NULL) put(c, sql, size, NULL);
     place->seen = seen;
     return SQLITE_OK;
 }
@@ -323,7 +416,8 @@ int rootstock_rewrite(sqlite3 *db, const char *sql, int bytes, char **rewritten,
         rewrite_cache->state == planner_of(c)->schema_state && store_of(c)->schema_doubts == 0 &&
         rst_newest_is_checked(c)) {
         size_t size = bytes < 0 ? strlen(sql) : (size_t)bytes;
-        if (size - SHORTEST <= LONGEST - SHORTEST && is_remembered(rewrite_cache, sql, size)) {
+        const remembered *place = size - SHORTEST <= LONGEST - SHORTEST ? find(rewrite_cache, sql, size) : NULL;
+        if (place != NULL && place->made == NULL) {
             *rewritten = NULL;
             c->last_error = 0;
             if (tail != NULL) *tail = sql + size;

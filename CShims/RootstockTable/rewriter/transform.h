@@ -19,8 +19,6 @@
 #define ROOTSTOCK_FREELIST_COUNT                                                                                       \
     "SELECT json_extract(i,'$.freePages') AS freelist_count FROM (SELECT rootstock_info() AS i)"
 
-/* rewrite_cache.c: the part of rst_rewrite_cache_has that queries go through. */
-bool rst_rewrite_cache_query(rst_connection *c, const char *sql, const char *end);
 /* offset_hint.c: tells the table of the query that it may go by the rows of an OFFSET. SQLITE_OK or SQLITE_NOMEM. */
 int rst_offset_tell(rst_connection *c, rst_draft *draft);
 /* row_values.c: whether IN may follow a closing parenthesis, behind which `behind` stands. */

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Counts instructions (callgrind): what the front door adds to a prepare, and a look at the schema to a cached statement.
-# Fails if a statement that needs no rewriting pays 1% of its prepare or more; 5% (8% an INSERT) where its text was not met
-# before, but one that differs in nothing but values.
+# Fails if a statement that needs no rewriting pays 1% of its prepare or more. Where its text was not met before, but one
+# that differs in nothing but values, the limit stands before the statement.
 set -eu
 top=$(cd "$(dirname "$0")/../../.." && pwd)
 work=$(mktemp -d)
@@ -14,6 +14,7 @@ ${CC:-cc} -std=c11 -O2 -g $flags $sources \
 
 run() { "$work/prepare_cost" "$work/data.store" run 0 "$1"; }
 run "CREATE TABLE test (key INTEGER PRIMARY KEY, value TEXT)"
+run "CREATE TABLE dflt (key INTEGER PRIMARY KEY, value TEXT, state TEXT DEFAULT 'new', at INTEGER DEFAULT 7)"
 run "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 99) INSERT INTO test SELECT i, 'value ' || i FROM n"
 
 # instructions MODE STATEMENT: of one repetition
@@ -54,7 +55,7 @@ while read -r percent statement; do
     prepare=$(instructions made "$statement")
     fresh=$(instructions fresh "$statement")
     verdict=ok
-    [ "$percent" = - ] || [ $((fresh * 100)) -lt $((prepare * percent)) ] || { verdict="above $percent%"; status=1; }
+    [ $((fresh * 100)) -lt $((prepare * percent)) ] || { verdict="above $percent%"; status=1; }
     echo "$statement, another number each time: prepare $prepare, front door $fresh ($((fresh * 100 / prepare))%): $verdict"
 done <<STATEMENTS
 5 SELECT * FROM test WHERE key = %
@@ -63,9 +64,10 @@ done <<STATEMENTS
 8 INSERT INTO test VALUES (%, 'x')
 5 UPDATE test SET value = 'x' WHERE key = %
 5 DELETE FROM test WHERE key = %
-- SELECT * FROM test ORDER BY key LIMIT 10 OFFSET %
-- UPDATE test SET value = % WHERE value = 'x'
-- INSERT INTO test VALUES (%, 'x') RETURNING key
+6 SELECT * FROM test ORDER BY key LIMIT 10 OFFSET %
+5 UPDATE test SET value = % WHERE value = 'x'
+7 INSERT INTO test VALUES (%, 'x') RETURNING key
+11 INSERT INTO dflt (key, value) VALUES (%, 'x')
 STATEMENTS
 select=$(instructions select "SELECT * FROM test WHERE key = ?")
 refresh=$(instructions refresh "SELECT * FROM test WHERE key = ?")

@@ -42,24 +42,43 @@ static int has_literal(const rst_syntax *node, const char *start) {
 
 /* root: of the text, which SQLite prepares; or null. */
 static void look_at_shape(const char *text, const char *end, const rst_syntax *root) {
-    char shape[SHAPE_LONGEST], again[SHAPE_LONGEST], other[3 * SHAPE_LONGEST], *out = other;
-    const size_t size = rst_shape_of(text, end, shape);
+    char other[3 * SHAPE_LONGEST], *out = other, *marked, *pattern, *filled;
+    int marks = 0;
     const char *p = text, *q = other;
-    require(size <= SHAPE_LONGEST);
-    if (size == 0) return;
-    for (size_t i = 0; i < size; i++) {
-        if ((unsigned char)shape[i] > 2) {
-            require(p < end && *p == shape[i]);
+    rst_shape shape, again;
+    rst_shape_of(text, end, &shape);
+    require(shape.size <= SHAPE_LONGEST);
+    if (shape.size == 0) return;
+    for (size_t i = 0; i < shape.size; i++) {
+        if ((unsigned char)shape.bytes[i] > 2) {
+            require(p < end && *p == shape.bytes[i]);
             *out++ = *p++;
         } else {
             const rst_token token = rst_token_next(&p, end);
-            require(token.type == (shape[i] == 1 ? TOKEN_NUMBER : TOKEN_STRING));
+            require(token.type == (shape.bytes[i] == 1 ? TOKEN_NUMBER : TOKEN_STRING));
             require(root == NULL || has_literal(root, token.text));
-            strcpy(out, shape[i] == 1 ? "7" : "'y'");
+            strcpy(out, shape.bytes[i] == 1 ? "7" : "'y'");
             out += strlen(out);
         }
     }
-    require(p == end && rst_shape_of(other, out, again) == size && memcmp(shape, again, size) == 0);
+    rst_shape_of(other, out, &again);
+    require(p == end && again.size == shape.size && memcmp(shape.bytes, again.bytes, shape.size) == 0);
+    /* The pattern of the text itself, filled, is the text. */
+    marked = rst_shape_mark(text, end, &shape);
+    require(marked != NULL);
+    rst_shape_of(marked, marked + strlen(marked), &again);
+    require(again.size == shape.size && memcmp(shape.bytes, again.bytes, shape.size) == 0);
+    pattern = rst_shape_pattern(marked, &shape);
+    for (q = marked; *q != '\0'; q++)
+        marks += strncmp(q, "rootstock value ", 16) == 0 || strncmp(q, "907135642198300", 15) == 0;
+    q = other;
+    if (pattern != NULL && rst_shape_is_plain(&shape) && marks == shape.count) {
+        filled = rst_shape_fill(pattern, &shape);
+        require(filled != NULL && strlen(filled) == (size_t)(end - text) && memcmp(filled, text, strlen(filled)) == 0);
+        sqlite3_free(filled);
+    }
+    sqlite3_free(pattern);
+    sqlite3_free(marked);
     for (p = text;;) {
         const rst_token one = rst_token_next(&p, end), two = rst_token_next(&q, out);
         require(one.type == two.type);
