@@ -134,7 +134,7 @@ enum { RSTI_COUNTERS = SQLITE_STMTSTATUS_FILTER_HIT + 1 };
 
 /* What the program holds as a sqlite3_stmt* of a store. */
 struct rsti_statement {
-    const void *mark; /* &rsti_alias_mark */
+    uint32_t mark; /* RSTI_ALIAS */
     sqlite3_stmt *real;
     rsti_database *database;
     rsti_statement *newer, *older;
@@ -160,7 +160,9 @@ struct rsti_statement {
     sqlite3_int64 began;          /* of this run, for profile: milliseconds */
 };
 
-extern const char rsti_alias_mark __attribute__((visibility("hidden")));
+/* Odd: SQLite's own statement begins with the address of its connection, whose low bytes come first. */
+#define RSTI_ALIAS 0x72737469u
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && RSTI_ALIAS % 2 == 1, "an alias is told by its mark");
 
 /* ---- real.c ---- */
 typedef struct rsti_range {
@@ -178,7 +180,7 @@ void *rsti_real_function(const char *name);
     } while (0)
 static inline rsti_statement *rsti_alias(sqlite3_stmt *statement) {
     rsti_statement *alias = (rsti_statement *)statement;
-    return __builtin_expect(statement != NULL && alias->mark == &rsti_alias_mark, 1) ? alias : NULL;
+    return __builtin_expect(statement != NULL && alias->mark == RSTI_ALIAS, 1) ? alias : NULL;
 }
 /* The statement that SQLite knows. sqlite3_api is there behind it. */
 static inline sqlite3_stmt *rsti_real(sqlite3_stmt *statement) {

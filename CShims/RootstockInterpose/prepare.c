@@ -8,8 +8,6 @@
 
 #include "interpose.h"
 
-const char rsti_alias_mark = 'r';
-
 /* What a text becomes, prepared. The connection's error is set where it fails. */
 typedef struct compiled {
     sqlite3_stmt *real;
@@ -136,7 +134,7 @@ int rsti_prepare_text(rsti_database *d, const char *text, int bytes, unsigned fl
     memcpy(s->text, text, (size_t)c.used);
     s->text[c.used] = '\0';
     s->length = c.used;
-    s->mark = &rsti_alias_mark;
+    s->mark = RSTI_ALIAS;
     s->database = d;
     s->flags = flags;
     s->legacy = legacy;

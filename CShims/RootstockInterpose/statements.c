@@ -243,7 +243,7 @@ int rsti_run_finalize(rsti_statement *s) {
     else
         d->statements = s->older;
     if (s->older != NULL) s->older->newer = s->newer;
-    s->mark = NULL;
+    s->mark = 0;
     if (s->counted != NULL) free(s->counted);
     if (d->spare == NULL && s->room <= SPARE_ROOM) {
         d->spare = s;

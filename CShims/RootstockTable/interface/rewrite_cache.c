@@ -343,8 +343,7 @@ static bool is_no_concern(const char *sql, const char *end) {
     return false;
 }
 
-/* Whether it is known what the one statement in [sql, end) becomes, told without parsing it. *made: null if itself. */
-static bool has(rst_connection *c, const char *sql, const char *end, char **made) {
+bool rst_rewrite_cache_has(rst_connection *c, const char *sql, const char *end, char **made) {
     rst_front *front = front_of(c);
     static const char mask[8] = {-1, -1, -1, -1, -1, -1, -1, 0}, select[8] = "select ";
     size_t size = (size_t)(end - sql);
@@ -377,7 +376,7 @@ static __attribute__((noinline)) int look(rst_connection *c, const char *sql, si
                                           const char **tail, char **message) {
     rst_rewrite_cache *rewrite_cache = front_of(c)->rewrite_cache;
     *rewritten = NULL;
-    if (!has(c, sql, sql + size, rewritten)) return rewrite(c, sql, size, rewritten, tail, message);
+    if (!rst_rewrite_cache_has(c, sql, sql + size, rewritten)) return rewrite(c, sql, size, rewritten, tail, message);
     c->last_error = 0;
     if (tail != NULL) *tail = sql + size;
     if (rewrite_cache == NULL || *rewritten != NULL || size < SHORTEST || size > LONGEST) return SQLITE_OK;

@@ -46,14 +46,7 @@ import Testing
     /// More tasks wait, for the writer and for readers, than the cooperative pool has threads: what needs none of them goes on.
     @Test(arguments: apiEngines) func aWaitTakesNoThreadOfTheCooperativePool(engine: Engine) async throws {
         let store = try store(engine)
-        let (inside, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        Thread.detachNewThread {
-            try? store.write { _ in
-                inside.signal()
-                goOn.wait()
-            }
-        }
-        await Task.detached { Self.wait(inside) }.value
+        let (write, goOn) = await paused { pause in try await store.write { _ in pause() } }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<50 {
                 group.addTask { try await store.write { try $0.execute("INSERT INTO t VALUES (?)", [number]) } }
@@ -65,10 +58,9 @@ import Testing
             }
             try await group.waitForAll()
         }
+        try await write.value
         #expect(try await store.read { try $0.queryValue("SELECT count(*) FROM t") } == 50)
     }
-
-    private static func wait(_ semaphore: DispatchSemaphore) { semaphore.wait() }
 
     @Test(arguments: apiEngines) func cancellingATaskEndsItsStatement(engine: Engine) async throws {
         let store = try store(engine)
@@ -92,15 +84,12 @@ import Testing
 
     @Test(arguments: apiEngines) func aTaskCancelledInAClosureCommitsNothing(engine: Engine) async throws {
         let store = try store(engine)
-        let (inside, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        let write = Task {
+        let (write, goOn) = await paused { pause in
             try await store.write { connection in
                 try connection.execute("INSERT INTO t VALUES (1)")
-                inside.signal()
-                goOn.wait()
+                pause()
             }
         }
-        await Task.detached { Self.wait(inside) }.value
         // One that waits in line is out of it at once.
         let waiting = Task { try await store.write { try $0.execute("INSERT INTO t VALUES (2)") } }
         try await Task.sleep(for: .milliseconds(20))
@@ -114,14 +103,7 @@ import Testing
 
     @Test(arguments: apiEngines) func aTaskWaitsForAWriterAsLongAsAsked(engine: Engine) async throws {
         let store = try store(engine, busy: .milliseconds(100))
-        let (inside, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        let write = Task {
-            try await store.write { _ in
-                inside.signal()
-                goOn.wait()
-            }
-        }
-        await Task.detached { Self.wait(inside) }.value
+        let (write, goOn) = await paused { pause in try await store.write { _ in pause() } }
         let start = ContinuousClock.now
         let error = await #expect(throws: DatabaseError.self) {
             try await store.write { try $0.execute("INSERT INTO t VALUES (1)") }
@@ -139,14 +121,7 @@ import Testing
         let (holder, store) = (try store(engine), try store(engine, busy: long))
         let hasty = try self.store(engine, busy: .milliseconds(500))
         let (second, third) = (try self.store(engine, busy: long), try self.store(engine, busy: long))
-        let (inside, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        let write = Task {
-            try await holder.write { _ in
-                inside.signal()
-                goOn.wait()
-            }
-        }
-        await Task.detached { Self.wait(inside) }.value
+        let (write, goOn) = await paused { pause in try await holder.write { _ in pause() } }
         let waiting = Task { try await store.write { try $0.execute("INSERT INTO t VALUES (1)") } }
         try await Task.sleep(for: .milliseconds(50))
         // Nor one without a transaction around it.
@@ -190,14 +165,7 @@ import Testing
             try connection.execute("INSERT INTO t VALUES (1)")
             #expect(try timeout(connection) == 300)
         }
-        let (inside, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        let write = Task {
-            try await holder.write { _ in
-                inside.signal()
-                goOn.wait()
-            }
-        }
-        await Task.detached { Self.wait(inside) }.value
+        let (write, goOn) = await paused { pause in try await holder.write { _ in pause() } }
         for bare in [false, true] {
             let asked = ContinuousClock.now
             let error = await #expect(throws: DatabaseError.self) {

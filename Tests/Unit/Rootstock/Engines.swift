@@ -41,3 +41,23 @@ func databaseError(_ body: () throws -> Void) throws -> DatabaseError? {
         return error
     }
 }
+
+/// A task of `hold`, once that has called `pause`, as inside of a closure that holds the writer. `goOn.signal()` lets it go on.
+func paused(
+    _ hold: @escaping @Sendable (_ pause: @escaping @Sendable () -> Void) async throws -> Void
+) async -> (task: Task<Void, any Error>, goOn: DispatchSemaphore) {
+    let (inside, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let task = Task {
+        try await hold {
+            inside.signal()
+            goOn.wait()
+        }
+    }
+    await withCheckedContinuation { continuation in
+        Thread.detachNewThread {
+            inside.wait()
+            continuation.resume()
+        }
+    }
+    return (task, goOn)
+}

@@ -158,14 +158,7 @@ import Testing
     /// Readers wait for no writer, and those that observe do not either. What others commit meanwhile is found after it.
     @Test(arguments: apiEngines) func anObservationBeginsBesideAWriter(engine: Engine) async throws {
         let (store, other) = try (store(engine, busy: .seconds(300)), store(engine))
-        let (inside, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        let write = Task {
-            try await store.withConnection { _ in
-                inside.signal()
-                goOn.wait()
-            }
-        }
-        await Task.detached { Self.wait(inside) }.value
+        let (write, goOn) = await paused { pause in try await store.withConnection { _ in pause() } }
         let start = ContinuousClock.now
         var titles = store.observe { try $0.query("SELECT title FROM book", as: String.self) }.makeAsyncIterator()
         #expect(try await titles.next() == [])
@@ -177,8 +170,6 @@ import Testing
         while last == [] { last = try await titles.next() }
         #expect(last == ["a"])
     }
-
-    private static func wait(_ semaphore: DispatchSemaphore) { semaphore.wait() }
 
     @Test(arguments: apiEngines) func anObservationEndsWithItsTask(engine: Engine) async throws {
         let store = try store(engine)

@@ -8,23 +8,6 @@
 
 #include "own_modules.h"
 
-static int row(void *context, int count, char **values, char **names) {
-    (void)context;
-    (void)names;
-    for (int i = 0; i < count; i++) printf("%s%s", i == 0 ? "  " : "|", values[i] == NULL ? "NULL" : values[i]);
-    printf("\n");
-    return 0;
-}
-
-static void run(sqlite3 *db, const char *sql) {
-    char *message = NULL;
-    int code;
-    printf("%s\n", sql);
-    code = sqlite3_exec(db, sql, row, NULL, &message);
-    if (code != SQLITE_OK) printf("  error %d: %s\n", code, message);
-    sqlite3_free(message);
-}
-
 static sqlite3 *open_database(void) {
     sqlite3 *db;
     int code = sqlite3_open("data.db", &db);

@@ -1,6 +1,6 @@
 /*
 ** own_modules.h - the modules of own_modules.c: note keeps its rows in shadow tables, late writes those before a commit
-** or a savepoint, span has none of its own, and span_of is a table-valued function.
+** or a savepoint, span has none of its own, and span_of is a table-valued function. And how SQL is run that uses them.
 */
 #include <sqlite3.h>
 #include <stdio.h>
@@ -423,3 +423,22 @@ static int span_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
     .xRowid = span_rowid
 static const sqlite3_module span = {.iVersion = 1, .xCreate = span_connect, .xDestroy = span_disconnect, SPAN};
 static const sqlite3_module span_of = {.iVersion = 1, SPAN};
+
+/* ---- what is run, and what it gives ---- */
+
+static int row(void *context, int count, char **values, char **names) {
+    (void)context;
+    (void)names;
+    for (int i = 0; i < count; i++) printf("%s%s", i == 0 ? "  " : "|", values[i] == NULL ? "NULL" : values[i]);
+    printf("\n");
+    return 0;
+}
+
+static void run(sqlite3 *db, const char *sql) {
+    char *message = NULL;
+    int code;
+    printf("%s\n", sql);
+    code = sqlite3_exec(db, sql, row, NULL, &message);
+    if (code != SQLITE_OK) printf("  error %d: %s\n", code, message);
+    sqlite3_free(message);
+}

@@ -13,7 +13,7 @@
 
 struct sqlite3;
 
-/* What the full parse makes of a statement of which the rewrite cache says that nothing has to be done: null if it
+/* What the full parse makes of a statement of which the rewrite cache says what it becomes: null if it
 ** agrees, or if the rewrite cache says nothing; else a text to free with sqlite3_free. Null also on a connection
 ** without a store. */
 char *rootstock_test_rewrite_cache_missed(struct sqlite3 *db, const char *sql);
