@@ -19,7 +19,7 @@ for target in "$@"; do
     case $target in
     fuzz_lmdb_file) sources=$lmdb/plain/file.c ;;
     fuzz_pages) sources="$lmdb/read/pages.c $lmdb/read/multiget.c $lmdb/read/readahead.c" ;;
-    fuzz_syntax) sources="$table/common/allocation.c $(ls "$table"/parser/syntax_*.c) $table/parser/tokens.c $table/parser/statement.c $table/parser/shape.c" ;;
+    fuzz_syntax) sources="$table/common/allocation.c $(ls "$table"/parser/syntax_*.c) $table/parser/tokens.c $table/parser/statement.c $table/parser/shape.c $table/parser/parameters.c $table/common/messages.c" ;;
     fuzz_frontdoor | fuzz_catalog) sources=$all_sources ;;
     *) sources="$table/common/values.c $table/common/keys.c $table/common/rows.c" ;;
     esac
