@@ -246,10 +246,10 @@ void rst_rewrite_cache_put(rst_connection *c, const char *sql, const char *end, 
 }
 
 /* What texts of the shape become, found with marks; `made` is what this one became. */
-static char *learn(rst_connection *c, const char *sql, const char *end, const rst_shape *shape, const char *made) {
+static int learn(rst_connection *c, const char *sql, const char *end, const rst_shape *shape, const char *made) {
     char *marked = rst_shape_mark(sql, end, shape), *other = NULL, *message = NULL, *pattern = NULL, *filled = NULL;
-    if (marked != NULL && rst_rewrite(c, marked, -1, &other, NULL, &message) == SQLITE_OK && other != NULL)
-        pattern = rst_shape_pattern(other, shape);
+    int code = marked == NULL ? SQLITE_NOMEM : rst_rewrite(c, marked, -1, &other, NULL, &message);
+    if (code == SQLITE_OK && other != NULL) pattern = rst_shape_pattern(other, shape);
     if (pattern != NULL) filled = rst_shape_fill(pattern, shape);
     if (filled == NULL || strcmp(filled, made) != 0) {
         sqlite3_free(pattern);
@@ -259,27 +259,30 @@ static char *learn(rst_connection *c, const char *sql, const char *end, const rs
     sqlite3_free(other);
     sqlite3_free(message);
     sqlite3_free(marked);
-    c->last_error = 0;
-    return pattern;
+    c->last_error = code == SQLITE_NOMEM ? code : 0;
+    put(c, shape->bytes, shape->size, pattern);
+    return c->last_error;
 }
 
-/* The text became `made`, and does until the schema changes. */
-static void keep(rst_connection *c, const char *sql, const char *end, const char *made) {
+/* The text became `made`, and does until the schema changes. SQLITE_OK or SQLITE_NOMEM. */
+static int keep(rst_connection *c, const char *sql, const char *end, const char *made) {
     const rst_rewrite_cache *rewrite_cache = front_of(c)->rewrite_cache;
     const remembered *place = NULL;
     rst_shape shape;
-    if (strlen(made) > MADE_LONGEST || !is_alone(c)) return;
+    if (strlen(made) > MADE_LONGEST || !is_alone(c)) return SQLITE_OK;
     rst_shape_of(sql, end, &shape);
     if (shape.size == 0) {
-        put(c, sql, (size_t)(end - sql), sqlite3_mprintf("%s", made));
-        return;
+        char *copy = sqlite3_mprintf("%s", made);
+        if (copy != NULL) put(c, sql, (size_t)(end - sql), copy); /* without: the long way again */
+        return SQLITE_OK;
     }
     if (rewrite_cache != NULL && rewrite_cache->state == planner_of(c)->schema_state)
         place = find(rewrite_cache, shape.bytes, shape.size);
     if (place == NULL)
         put(c, shape.bytes, shape.size, &met_once);
     else if (place->made == &met_once && rst_shape_is_plain(&shape))
-        put(c, shape.bytes, shape.size, learn(c, sql, end, &shape, made));
+        return learn(c, sql, end, &shape, made);
+    return SQLITE_OK;
 }
 
 void rst_rewrite_cache_free(rst_connection *c) {
@@ -367,7 +370,12 @@ static int rewrite(rst_connection *c, const char *sql, size_t size, char **rewri
     front_of(c)->lasts = false;
     code = rst_rewrite(c, sql, size > INT_MAX ? -1 : (int)size, rewritten, tail, message);
     if (code == SQLITE_OK && *rewritten != NULL && front_of(c)->lasts && size <= LONGEST)
-        keep(c, sql, sql + size, *rewritten);
+        code = keep(c, sql, sql + size, *rewritten);
+    if (code == SQLITE_NOMEM && *rewritten != NULL) {
+        sqlite3_free(*rewritten);
+        *rewritten = NULL;
+        rst_set_message(message, "out of memory");
+    }
     return code;
 }
 
