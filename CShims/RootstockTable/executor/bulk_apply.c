@@ -58,8 +58,23 @@ static int by_key(const void *left, const void *right) {
     return rootstock_key_compare(a->key, a->size, b->key, b->size);
 }
 
-/* The rows' places, by their keys; from sqlite3_malloc. */
-static size_t *sorted_places(const rst_bulk_change *bulk) {
+/* As they came where the keys are equal. */
+static int by_rowid_and_place(const void *left, const void *right) {
+    const place *a = left, *b = right;
+    const int order = by_rowid(left, right);
+    return order != 0 ? order : (a->at > b->at) - (a->at < b->at);
+}
+
+static int by_key_and_place(const void *left, const void *right) {
+    const place *a = left, *b = right;
+    const int order = by_key(left, right);
+    return order != 0 ? order : (a->at > b->at) - (a->at < b->at);
+}
+
+/* The rows' places, by their keys, the last match of each; from sqlite3_malloc. */
+static size_t *sorted_places(rst_bulk_change *bulk) {
+    int (*const by)(const void *, const void *) = bulk->table->without_rowid ? by_key : by_rowid;
+    uint64_t count = 0;
     place *places = sqlite3_malloc64(bulk->gathered * sizeof *places);
     size_t *out = places == NULL ? NULL : sqlite3_malloc64(bulk->gathered * sizeof *out);
     size_t at = 0;
@@ -75,8 +90,13 @@ static size_t *sorted_places(const rst_bulk_change *bulk) {
         places[i].size = row.key.size;
         places[i].rowid = row.rowid;
     }
-    qsort(places, bulk->gathered, sizeof *places, bulk->table->without_rowid ? by_key : by_rowid);
-    for (uint64_t i = 0; i < bulk->gathered; i++) out[i] = places[i].at;
+    qsort(places, bulk->gathered, sizeof *places,
+          !bulk->matches ? by : bulk->table->without_rowid ? by_key_and_place : by_rowid_and_place);
+    for (uint64_t i = 0; i < bulk->gathered; i++) {
+        if (bulk->matches && i + 1 < bulk->gathered && by(&places[i], &places[i + 1]) == 0) continue;
+        out[count++] = places[i].at;
+    }
+    bulk->gathered = count;
     sqlite3_free(places);
     return out;
 }

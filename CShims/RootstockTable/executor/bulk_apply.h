@@ -22,8 +22,10 @@ typedef struct rst_bulk_change {
     int columns[BULK_COLUMNS];
     uint64_t changed;      /* their bits */
     rootstock_buffer rows; /* packed: see bulk_change.c */
-    uint64_t gathered;
+    uint64_t gathered;          /* rows in it; once they are changed, each is there once */
     bool ascending;             /* the rows came in the order of their keys */
+    bool matches;               /* a row may come several times, and its last values count */
+    uint64_t counted;           /* of those, the rows that SQLite has counted as they came */
     bool in_turns;              /* a part of the rows may be changed before the others are read */
     bool last;                  /* all rows are there: nothing of the statement comes behind their change */
     bool null;                  /* a NULL came for a NOT NULL column */

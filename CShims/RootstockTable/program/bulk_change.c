@@ -66,29 +66,32 @@ static inline bool is_settled(const rootstock_value *value, char affinity) {
     }
 }
 
-/* Whether the key that was packed last, behind `place`, is higher than the one before it. */
-static bool ascends(const rst_bulk_change *bulk, size_t place) {
+/* How the key that was packed last, behind `place`, stands to the one before it: 1 is higher. */
+static int compare_last(const rst_bulk_change *bulk, size_t place) {
     const unsigned char *before = bulk->rows.data + bulk->last_place, *now = bulk->rows.data + place;
     if (bulk->table->without_rowid) {
         const void *a, *b;
         size_t a_size, b_size;
         (void)rst_bulk_unpack_sized(before, &a, &a_size);
         (void)rst_bulk_unpack_sized(now, &b, &b_size);
-        return rootstock_key_compare(a, a_size, b, b_size) < 0;
+        return rootstock_key_compare(b, b_size, a, a_size);
     } else {
         int64_t a, b;
         memcpy(&a, before, 8);
         memcpy(&b, now, 8);
-        return a < b;
+        return (b > a) - (b < a);
     }
 }
 
+/* SQLITE_DONE: the row is none, or one that came before, as far as is known, and is not to be counted. */
 static int gather(rst_bulk_change *bulk, sqlite3_value **values) {
     rst_connection *c = bulk->connection;
     rst_executor *executor = executor_of(c);
     const rst_table *table = bulk->table;
     size_t place = bulk->rows.size;
-    int code;
+    int code, order = 1;
+    /* A join without a match that is aggregated. */
+    if (bulk->matches && sqlite3_value_type(values[0]) == SQLITE_NULL) return SQLITE_DONE;
     /* Another word for the key, which the statement was made for: it is a string, or there is no such key. */
     if (sqlite3_value_type(values[0]) != (table->without_rowid ? SQLITE_BLOB : SQLITE_INTEGER)) return SQLITE_SCHEMA;
     if (rootstock_buffer_reserve(&bulk->rows, 8 + 9 * (size_t)bulk->count) != SQLITE_OK) return SQLITE_NOMEM;
@@ -114,9 +117,18 @@ static int gather(rst_bulk_change *bulk, sqlite3_value **values) {
         if (code == SQLITE_OK) code = pack_value(&bulk->rows, &value);
     }
     if (code != SQLITE_OK) return code;
-    if (bulk->gathered > 0 && bulk->ascending) bulk->ascending = ascends(bulk, place);
+    if (bulk->gathered > 0 && (bulk->ascending || bulk->matches)) order = compare_last(bulk, place);
+    if (bulk->matches && order == 0) {
+        /* The row once more: these values take the place of those. */
+        memmove(bulk->rows.data + bulk->last_place, bulk->rows.data + place, bulk->rows.size - place);
+        bulk->rows.size -= place - bulk->last_place;
+        return SQLITE_DONE;
+    }
+    if (order <= 0) bulk->ascending = false;
     bulk->last_place = place;
     bulk->gathered++;
+    if (bulk->matches && !bulk->ascending) return SQLITE_DONE;
+    bulk->counted++;
     return SQLITE_OK;
 }
 
@@ -141,6 +153,7 @@ static int take_turn(rst_bulk_change *bulk, sqlite3_vtab *base) {
         UNUSED(arguments);                                                                                             \
         UNUSED(message);                                                                                               \
         int code = sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);                                                    \
+        if (code == SQLITE_OK) code = sqlite3_vtab_config(db, SQLITE_VTAB_CONSTRAINT_SUPPORT, 1);                      \
         return code == SQLITE_OK ? rst_bare_vtab(context, declaration, sizeof(rst_txn_vtab), out) : code;              \
     }
 CONNECT(connect_keys, "CREATE TABLE x(k)")
@@ -151,7 +164,7 @@ static int target_update(sqlite3_vtab *base, int count, sqlite3_value **values, 
     rst_connection *c = ((rst_txn_vtab *)base)->connection;
     rst_bulk_change *bulk = programs_of(c)->bulk;
     int code;
-    if (bulk != NULL && bulk->clears && sqlite3_value_type(values[0]) == SQLITE_NULL) {
+    if (bulk != NULL && (bulk->clears || bulk->last) && sqlite3_value_type(values[0]) == SQLITE_NULL) {
         /* It is counted, and that is all. */
         *rowid = sqlite3_last_insert_rowid(c->db);
         return SQLITE_OK;
@@ -164,6 +177,7 @@ static int target_update(sqlite3_vtab *base, int count, sqlite3_value **values, 
         code = SQLITE_ERROR;
     } else {
         code = gather(bulk, values + 2);
+        if (code == SQLITE_DONE) code = SQLITE_CONSTRAINT; /* the statement is OR IGNORE */
         if (code == SQLITE_SCHEMA) rst_set_message(&base->zErrMsg, SCHEMA_CHANGED);
         if (code == SQLITE_OK && bulk->in_turns && bulk->rows.size > TURN_BYTES) code = take_turn(bulk, base);
         *rowid = sqlite3_last_insert_rowid(c->db); /* it stays */
@@ -196,7 +210,7 @@ TARGET(four_module, connect_four);
 typedef struct bulk_cursor {
     sqlite3_vtab_cursor base;
     rst_bulk_change bulk; /* of the cursor that began; its table is null until then */
-    uint64_t remaining;   /* rows that it shows: of a table that is emptied as many as there are */
+    uint64_t remaining;   /* rows that it shows, to be counted: all of a table that is emptied; changed ones */
 } bulk_cursor;
 
 enum { COLUMN_STATEMENT = 0, COLUMN_TABLE, COLUMN_COLUMNS, COLUMN_EPOCH, ARGUMENTS };
@@ -287,6 +301,7 @@ static int begin(rst_bulk_change *bulk, rst_connection *c, sqlite3_value **value
     }
     bulk->deletes = columns <= 0;
     bulk->clears = columns < 0;
+    bulk->matches = !bulk->clears && (columns & BULK_MATCHES) != 0;
     if (bulk->clears) {
         /* no column is set */
     } else if ((uint64_t)sqlite3_value_int64(values[COLUMN_EPOCH]) == store_of(c)->epoch) {
@@ -358,6 +373,15 @@ static int begin_rows(bulk_cursor *cursor, rst_connection *c, sqlite3_value **va
     return SQLITE_OK;
 }
 
+/* Changes the rows, and shows those of a join that have not been counted yet. */
+static int end_rows(bulk_cursor *cursor, rst_bulk_change *bulk, char **message) {
+    int code;
+    bulk->last = true;
+    code = rst_bulk_apply(bulk, message);
+    cursor->remaining = code == SQLITE_OK && bulk->matches ? bulk->gathered - bulk->counted : 0;
+    return code;
+}
+
 static int bulk_filter(sqlite3_vtab_cursor *base, int number, const char *text, int count, sqlite3_value **values) {
     rst_connection *c = ((rst_eponymous *)base->pVtab)->connection;
     rst_programs *programs = programs_of(c);
@@ -371,7 +395,7 @@ static int bulk_filter(sqlite3_vtab_cursor *base, int number, const char *text, 
     else if (programs->bulk == NULL)
         code = SQLITE_MISUSE;
     else
-        programs->bulk->last = true, code = rst_bulk_apply(programs->bulk, &message);
+        code = end_rows((bulk_cursor *)base, programs->bulk, &message);
     rst_damage_tell(c, code, &message);
     return rst_leave(c, rst_take_message(base->pVtab, code, message));
 }

@@ -53,12 +53,12 @@ void rst_uncount(rst_connection *c, const rst_table *table) {
 }
 
 /* Whether SQLite undoes all of it when it fails, as it does a statement that needs no program. For UPDATE ... FROM of a
-** virtual table it makes no savepoint, however many rows it changes. */
+** virtual table it makes no savepoint, however many rows it changes; of a join that is gathered it does. */
 static bool is_whole_by_itself(const rst_program *program, bool looks_at_keys) {
     const rst_code *code = program->code;
     const rst_table *table = program->table;
     return !looks_at_keys && code->clause_count == 0 && code->returning == NULL && code->conflict == CONFLICT_DEFAULT &&
-           !code->rowwise && !code->update_from && table->triggers == NULL && !table->has_conflict_clauses &&
+           !code->rowwise && (!code->update_from || code->bulk != NULL) && table->triggers == NULL && !table->has_conflict_clauses &&
            !table->strict;
 }
 

@@ -4,7 +4,7 @@
 ** It may change many rows. Its table has no trigger, foreign key, conflict clause or generated column that matters to
 ** it. Its values look at no row that it changes (rst_update_is_rowwise), so that it makes no difference when they are
 ** made. A statement that holds every column of some key equal changes one row at most. It stays as it is, since SQLite
-** does that in one pass.
+** does that in one pass. Of UPDATE ... FROM the join is gathered, as SQLite does it on its own tables.
 **
 ** Invariant: the same rows get the same values. SQLite reports faults on the statement as it was written, which is
 ** prepared, too.
@@ -15,6 +15,7 @@
 #include "rewriter/bulk_text.h"
 #include "rewriter/expressions.h"
 #include "rewriter/hints.h"
+#include "rewriter/update_from.h"
 #include "parser/shape.h"
 
 #include <string.h>
@@ -174,7 +175,8 @@ typedef struct pieces {
     int columns[BULK_COLUMNS];
     rst_span values[BULK_COLUMNS];
     uint64_t packed; /* the columns, as rootstock_bulk takes them */
-    rst_span where;  /* start null: absent */
+    rst_span where;  /* start null: absent, or part of the join */
+    bool joined;     /* UPDATE ... FROM */
     const char *key; /* the column that is the rows' key */
 } pieces;
 
@@ -189,9 +191,10 @@ static bool take_apart(rst_connection *c, const rst_table *table, const rst_stat
         return false;
     p = parts->kind == KIND_UPDATE ? parts->set.end : parts->after_table.start;
     if (p == NULL) return false;
+    out->joined = rst_update_has_from(parts);
     out->where.end = rst_token_last_end(parts->whole.start, parts->whole.end);
     token = rst_token_next(&p, out->where.end);
-    out->where.start = token.type == TOKEN_END ? NULL : p;
+    out->where.start = token.type == TOKEN_END || out->joined ? NULL : p;
     if (out->where.start != NULL &&
         (!rst_token_is(&token, "WHERE") || holds_a_key(table, out->where) || is_limited(out->where)))
         return false;
@@ -208,10 +211,54 @@ static bool take_apart(rst_connection *c, const rst_table *table, const rst_stat
             changed |= (uint64_t)1 << out->columns[i];
             out->packed |= (uint64_t)(out->columns[i] + 1) << 8 * i;
         }
-        if (can_collide(table, changed)) return false;
+        if (!out->joined && can_collide(table, changed)) return false; /* of a join the order is that of the keys */
     }
     out->key = table->without_rowid ? "rootstock key" : rst_rowid_word(table);
     return out->key != NULL;
+}
+
+static void append_values(sqlite3_str *str, const pieces *made) {
+    for (int i = 0; i < made->count; i++)
+        sqlite3_str_appendf(str, ",(%.*s)", (int)(made->values[i].end - made->values[i].start), made->values[i].start);
+}
+
+/* The second arm: the key, the values and all behind them. */
+static void append_rows(rst_connection *c, sqlite3_str *str, const rst_table *table, const rst_statement_parts *parts,
+                        const pieces *made) {
+    /* It has a name, or the front door would give it one, should the text come back to it. The name is its own,
+    ** because a condition may look at names of results: `b = "k"`, a string where there is no column k, would be the
+    ** key. */
+    sqlite3_str_appendf(str, " UNION ALL SELECT \"%w\" AS \"%w\"", made->key, made->key);
+    append_values(str, made);
+    sqlite3_str_appendf(str, " FROM main.\"%w\"", table->declared_name);
+    if (parts->alias.type != TOKEN_END) sqlite3_str_appendf(str, " AS %.*s", (int)parts->alias.size, parts->alias.text);
+    if (made->where.start != NULL) {
+        sqlite3_str_appendall(str, " WHERE ");
+        (void)rst_bulk_held_append_where(c, table, made->where, str);
+    } else if (table->index_count > 0) {
+        /* An index's entries are fewer bytes, but their rows come in another order than they lie. */
+        sqlite3_str_appendall(str, " WHERE \"rootstock hint\"='" ROOTSTOCK_INDEX_HINT "'");
+    }
+}
+
+/* The same of a join. SQLITE_ERROR: it cannot be read, or ORDER BY or LIMIT choose among its matches. */
+static int append_join(sqlite3_str *str, const rst_table *table, const rst_statement_parts *parts,
+                       const pieces *made) {
+    rst_syntax_tree tree;
+    int code = rst_syntax_parse(&tree, parts->whole.start, parts->whole.end);
+    if (code == SQLITE_OK && tree.root->kind == SYNTAX_UPDATE && rst_syntax_child(tree.root, SYNTAX_FROM) != NULL &&
+        rst_syntax_child(tree.root, SYNTAX_ORDER) == NULL && rst_syntax_child(tree.root, SYNTAX_LIMIT) == NULL) {
+        sqlite3_str_appendall(str, " UNION ALL SELECT ");
+        rst_update_from_name(str, table, &parts->alias);
+        sqlite3_str_appendf(str, ".\"%w\" AS \"rootstock key\"",
+                            table->without_rowid ? made->key : rst_rowid_name(table));
+        append_values(str, made);
+        rst_update_from_join(str, table, parts, tree.root);
+    } else if (code != SQLITE_NOMEM) {
+        code = SQLITE_ERROR;
+    }
+    rst_syntax_free(&tree);
+    return code;
 }
 
 /* The statement over the text as rst_transform_names has made it; `checked` stands for it where SQLite checks it. */
@@ -223,32 +270,29 @@ static int build(rst_connection *c, const rst_table *table, const char *text, co
     pieces made;
     sqlite3_str *str;
     const char *filled;
+    int code = SQLITE_OK;
     rst_statement_parse(text, text + strlen(text), &parts);
     if (!take_apart(c, table, &parts, &made)) return SQLITE_OK;
     filled = zeros + 2 * (BULK_COLUMNS - made.count);
-    if (made.count > 0 && !looks_further(parts.set.start, text + strlen(text))) made.packed |= BULK_LOOKS_AT_ROWS_ALONE;
+    if (made.joined)
+        made.packed |= BULK_MATCHES;
+    else if (made.count > 0 && !looks_further(parts.set.start, text + strlen(text)))
+        made.packed |= BULK_LOOKS_AT_ROWS_ALONE;
     str = sqlite3_str_new(c->db);
-    sqlite3_str_appendf(str, "INSERT INTO rootstock_bulk%s SELECT 0%s FROM rootstock_bulk(%Q,%Q,%lld,%lld)",
-                        targets[made.count], filled, checked, table->name, (long long)made.packed,
+    /* OR IGNORE: a match that is not the row's first is not counted. */
+    sqlite3_str_appendf(str, "INSERT %sINTO rootstock_bulk%s SELECT 0%s FROM rootstock_bulk(%Q,%Q,%lld,%lld)",
+                        made.joined ? "OR IGNORE " : "", targets[made.count], filled, checked, table->name, (long long)made.packed,
                         (long long)store_of(c)->epoch);
-    /* It has a name, or the front door would give it one, should the text come back to it. The name is its own,
-    ** because a condition may look at names of results: `b = "k"`, a string where there is no column k, would be the
-    ** key. */
-    sqlite3_str_appendf(str, " UNION ALL SELECT \"%w\" AS \"%w\"", made.key, made.key);
-    for (int i = 0; i < made.count; i++)
-        sqlite3_str_appendf(str, ",(%.*s)", (int)(made.values[i].end - made.values[i].start), made.values[i].start);
-    sqlite3_str_appendf(str, " FROM main.\"%w\"", table->declared_name);
-    if (parts.alias.type != TOKEN_END) sqlite3_str_appendf(str, " AS %.*s", (int)parts.alias.size, parts.alias.text);
-    if (made.where.start != NULL) {
-        sqlite3_str_appendall(str, " WHERE ");
-        (void)rst_bulk_held_append_where(c, table, made.where, str);
-    } else if (table->index_count > 0) {
-        /* An index's entries are fewer bytes, but their rows come in another order than they lie. */
-        sqlite3_str_appendall(str, " WHERE \"rootstock hint\"='" ROOTSTOCK_INDEX_HINT "'");
-    }
+    if (made.joined)
+        code = append_join(str, table, &parts, &made);
+    else
+        append_rows(c, str, table, &parts, &made);
     sqlite3_str_appendf(str, " UNION ALL SELECT 0%s FROM rootstock_bulk()", filled);
     *out = sqlite3_str_finish(str);
-    return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    if (*out != NULL && code == SQLITE_OK) return SQLITE_OK;
+    sqlite3_free(*out);
+    *out = NULL;
+    return code == SQLITE_ERROR ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 int rst_bulk_text(rst_connection *c, rst_table *table, const rst_statement_parts *parts, char **out, char **message) {
@@ -264,12 +308,21 @@ int rst_bulk_text(rst_connection *c, rst_table *table, const rst_statement_parts
         return SQLITE_OK;
     whole = rst_span_text(parts->whole.start, parts->whole.end);
     if (whole == NULL) return SQLITE_NOMEM;
-    code = rst_transform_names(c, whole, whole + strlen(whole), &named, message);
+    /* A join is transformed as it is built, with the table as its first. */
+    code = first.joined ? SQLITE_OK : rst_transform_names(c, whole, whole + strlen(whole), &named, message);
     text = named != NULL ? named : whole;
     /* Texts that differ in values alone are checked once. */
     lifted = rst_shape_lift(text, text + strlen(text), text + strlen(text), &values);
     checked = lifted != NULL ? lifted : text;
     if (code == SQLITE_OK) code = build(c, table, text, checked, out);
+    if (code == SQLITE_OK && *out != NULL && first.joined) {
+        code = rst_transform_names(c, *out, *out + strlen(*out), &named, message);
+        if (named != NULL) {
+            sqlite3_free(*out);
+            *out = named;
+            named = NULL;
+        }
+    }
     if (code == SQLITE_OK && *out != NULL) {
         /* What is wrong with it is said where it is prepared as it was written. */
         if (rst_statement_current(c, checked) != SQLITE_OK) {

@@ -100,7 +100,7 @@ static bool assignments(maker *m, const rst_syntax *set) {
     return true;
 }
 
-static void append_name(sqlite3_str *out, const rst_table *table, const rst_token *alias) {
+void rst_update_from_name(sqlite3_str *out, const rst_table *table, const rst_token *alias) {
     if (alias->type != TOKEN_END)
         sqlite3_str_append(out, alias->text, (int)alias->size);
     else
@@ -113,7 +113,7 @@ static void append_node(sqlite3_str *out, const rst_syntax *node) {
 
 /* The row's key as SQL: the k-th of its columns, of the table by the name it has here. */
 static void append_key(sqlite3_str *out, const rst_table *table, const rst_token *alias, int k) {
-    append_name(out, table, alias);
+    rst_update_from_name(out, table, alias);
     if (table->without_rowid)
         sqlite3_str_appendf(out, ".\"%w\" COLLATE %s", table->columns[table->key[k].column].name,
                             table->key[k].collation_name == NULL ? "BINARY" : table->key[k].collation_name);
@@ -121,15 +121,31 @@ static void append_key(sqlite3_str *out, const rst_table *table, const rst_token
         sqlite3_str_appendf(out, ".\"%w\"", rst_rowid_name(table));
 }
 
+void rst_update_from_join(sqlite3_str *out, const rst_table *table, const rst_statement_parts *parts,
+                          const rst_syntax *update) {
+    const rst_syntax *from = rst_syntax_child(update, SYNTAX_FROM);
+    const bool several = from->first->next != NULL;
+    sqlite3_str_appendf(out, " FROM main.\"%w\"", table->declared_name);
+    if (rst_has_target_hint(parts)) {
+        char *index = parts->not_indexed ? NULL : rst_token_name(&parts->index);
+        sqlite3_str_appendf(out, "('" ROOTSTOCK_INDEX_HINT "%q')", index == NULL ? "" : index);
+        sqlite3_free(index);
+    }
+    sqlite3_str_appendall(out, " AS ");
+    rst_update_from_name(out, table, &parts->alias);
+    sqlite3_str_appendf(out, ",%s%.*s%s ", several ? "(" : "", (int)(from->end - from->first->start),
+                        from->first->start, several ? ")" : "");
+    append_node(out, rst_syntax_child(update, SYNTAX_WHERE));
+}
+
 /* one_row: the SET list aggregates the join, which has one row then, and takes no window function beside it. */
 static int make(const rst_table *table, const rst_statement_parts *parts, const rst_syntax *update, bool one_row,
                 char **out, char **message) {
     maker m = {table, sqlite3_str_new(NULL), sqlite3_str_new(NULL), 0};
     sqlite3_str *text = sqlite3_str_new(NULL);
-    const rst_syntax *from = rst_syntax_child(update, SYNTAX_FROM), *where = rst_syntax_child(update, SYNTAX_WHERE),
-                     *order = rst_syntax_child(update, SYNTAX_ORDER), *limit = rst_syntax_child(update, SYNTAX_LIMIT);
+    const rst_syntax *order = rst_syntax_child(update, SYNTAX_ORDER), *limit = rst_syntax_child(update, SYNTAX_LIMIT);
     const int keys = table->without_rowid ? table->key_count : 1;
-    const bool several = from->first->next != NULL, limited = order != NULL || limit != NULL;
+    const bool limited = order != NULL || limit != NULL;
     bool understood = assignments(&m, rst_syntax_child(update, SYNTAX_SET));
     char *list = sqlite3_str_finish(m.list), *set = sqlite3_str_finish(m.set);
     *out = NULL;
@@ -150,17 +166,7 @@ static int make(const rst_table *table, const rst_statement_parts *parts, const 
         }
     }
     if (!limited && !one_row) sqlite3_str_appendall(text, ",row_number() OVER () AS \"rootstock n\"");
-    sqlite3_str_appendf(text, " FROM main.\"%w\"", table->declared_name);
-    if (rst_has_target_hint(parts)) {
-        char *index = parts->not_indexed ? NULL : rst_token_name(&parts->index);
-        sqlite3_str_appendf(text, "('" ROOTSTOCK_INDEX_HINT "%q')", index == NULL ? "" : index);
-        sqlite3_free(index);
-    }
-    sqlite3_str_appendall(text, " AS ");
-    append_name(text, table, &parts->alias);
-    sqlite3_str_appendf(text, ",%s%.*s%s ", several ? "(" : "", (int)(from->end - from->first->start),
-                        from->first->start, several ? ")" : "");
-    append_node(text, where);
+    rst_update_from_join(text, table, parts, update);
     if (!one_row) sqlite3_str_appendall(text, limited ? " GROUP BY " : ") GROUP BY ");
     for (int k = 0; k < keys && !one_row; k++) {
         if (k > 0) sqlite3_str_appendall(text, ",");
