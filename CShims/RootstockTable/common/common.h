@@ -52,6 +52,18 @@ void rst_connection_release(void *connection);
 
 /* ---- values_sqlite.c ---- */
 void rst_value_from(sqlite3_value *from, rootstock_value *to);
+/* Whether the affinity leaves the value as it is, at a glance. Of reals NaN becomes NULL, -0.0 is stored as 0, and 1.0
+** may be an integer. */
+static inline bool rst_value_fits(const rootstock_value *value, char affinity) {
+    switch (value->type) {
+    case VALUE_INTEGER:
+        return affinity == AFFINITY_INTEGER || affinity == AFFINITY_NUMERIC || affinity == AFFINITY_BLOB;
+    case VALUE_REAL:
+        return affinity == AFFINITY_REAL && value->as.real != 0 && value->as.real == value->as.real;
+    case VALUE_TEXT: return affinity == AFFINITY_TEXT || affinity == AFFINITY_BLOB;
+    default: return true;
+    }
+}
 /* Column affinity, in place; text made from a number goes into hold. */
 int rst_value_affinity(rootstock_value *value, sqlite3_value *source, char affinity, rootstock_buffer *hold);
 int rst_bind(sqlite3_stmt *statement, int number, const rootstock_value *value);

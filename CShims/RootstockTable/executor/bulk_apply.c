@@ -106,6 +106,7 @@ static size_t *sorted_places(rst_bulk_change *bulk) {
 static int update_row(rst_bulk_change *bulk, const rst_bulk_row *values, char **message) {
     rst_table *table = bulk->table;
     rst_row_slot old, row;
+    uint64_t changed = bulk->changed;
     int code = rst_row_slot_begin(table, &old);
     if (code == SQLITE_OK)
         code = rst_row_slot_begin(table, &row);
@@ -115,8 +116,21 @@ static int update_row(rst_bulk_change *bulk, const rst_bulk_row *values, char **
     if (code == SQLITE_ROW) {
         memcpy(row.values, old.values, (size_t)table->column_count * sizeof *row.values);
         row.rowid = old.rowid;
-        for (int i = 0; i < bulk->count; i++) row.values[bulk->columns[i]] = values->values[i];
-        code = rst_row_update(table, &old, &row, rst_program_conflict(table, CONFLICT_DEFAULT), bulk->changed, message);
+        code = SQLITE_OK;
+        for (int i = 0; i < bulk->count; i++) {
+            const int column = bulk->columns[i];
+            row.values[column] = values->values[i];
+            if (column != table->rowid_column) continue;
+            if (values->values[i].type != VALUE_INTEGER) {
+                rst_set_message(message, "datatype mismatch");
+                code = SQLITE_MISMATCH;
+                break;
+            }
+            row.rowid = values->values[i].as.integer;
+            if (row.rowid == old.rowid) changed &= ~((uint64_t)1 << column);
+        }
+        if (code == SQLITE_OK)
+            code = rst_row_update(table, &old, &row, rst_program_conflict(table, CONFLICT_DEFAULT), changed, message);
     }
     rst_row_slot_end(table, &old);
     rst_row_slot_end(table, &row);

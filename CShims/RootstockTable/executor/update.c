@@ -24,18 +24,6 @@ static int integer_key(sqlite3_value *source, int64_t *rowid, char **message) {
     return SQLITE_OK;
 }
 
-/* Values that their column's affinity leaves as they are. Reals are not among them: NaN becomes NULL, 1.0 an
-** integer. */
-static inline bool fits(const rootstock_value *value, char affinity) {
-    switch (value->type) {
-    case VALUE_INTEGER:
-        return affinity == AFFINITY_INTEGER || affinity == AFFINITY_NUMERIC || affinity == AFFINITY_BLOB;
-    case VALUE_TEXT: return affinity == AFFINITY_TEXT || affinity == AFFINITY_BLOB;
-    case VALUE_REAL: return false;
-    default: return true;
-    }
-}
-
 /* Reads the new values; columns that an UPDATE leaves alone come from the old row, the others are *changed. */
 static int take_values(rst_table *table, sqlite3_value **values, rst_row_slot *row, const rst_row_slot *old,
                        uint64_t *changed) {
@@ -54,7 +42,7 @@ static int take_values(rst_table *table, sqlite3_value **values, rst_row_slot *r
         }
         if (old != NULL && rst_columns_add(table, i, changed, &row->beyond) != SQLITE_OK) return SQLITE_NOMEM;
         rst_value_from(values[i], &row->values[i]);
-        if (fits(&row->values[i], table->columns[i].affinity)) continue;
+        if (rst_value_fits(&row->values[i], table->columns[i].affinity)) continue;
         all_fit = false;
         if (table->columns[i].affinity == AFFINITY_TEXT) text += 48; /* a number's digits */
     }
@@ -63,7 +51,7 @@ static int take_values(rst_table *table, sqlite3_value **values, rst_row_slot *r
     for (int i = 0; i < table->column_count; i++) {
         int code;
         if (old != NULL && (!rst_columns_has(*changed, row->beyond, i) || sqlite3_value_nochange(values[i]))) continue;
-        if (fits(&row->values[i], table->columns[i].affinity)) continue;
+        if (rst_value_fits(&row->values[i], table->columns[i].affinity)) continue;
         code = rst_value_affinity(&row->values[i], values[i], table->columns[i].affinity, &row->hold);
         if (code != SQLITE_OK) return code;
     }

@@ -12,30 +12,24 @@
 
 #include <string.h>
 
-/* Evaluates a DO UPDATE and carries it out. raw: the values of `excluded` before their affinity, or null: as they are.
-** SQLITE_DONE: its WHERE said no. */
-static int do_update(rst_connection *c, rst_table *table, const rst_clause *clause, rst_row_slot *old,
-                     rst_row_slot *excluded, const rootstock_value *raw, int conflict, const rst_parameters *parameters,
-                     sqlite3_value **values, int value_count, char **message) {
+/* Evaluates the clause's SELECT over the two rows, and leaves it at its only row. SQLITE_DONE: its WHERE said no. */
+static int evaluate(rst_connection *c, rst_table *table, const rst_clause *clause, rst_row_image images[2],
+                    const rst_parameters *parameters, sqlite3_value **values, int value_count, sqlite3_stmt **out,
+                    char **message) {
     rst_executor *executor = executor_of(c);
     rst_schema *schema = schema_of(c);
-    const rst_row_slot *wants = excluded != NULL ? excluded : old;
-    rst_row_image there = {old->values, old->rowid};
-    rst_row_image wanted = {raw != NULL ? (rootstock_value *)raw : wants->values, wants->rowid};
     rst_row_image *saved[2] = {table->images[0], table->images[1]};
-    sqlite3_stmt *statement = NULL;
     rst_program *program = schema->program;
     struct rst_init_subquery **once = executor->once;
-    rst_row_slot row;
-    uint64_t changed = 0;
+    sqlite3_stmt *statement = NULL;
     int code = rst_statement_get(c, clause->select, &statement);
     if (code != SQLITE_OK) {
         rst_set_message(message, "%s", sqlite3_errmsg(c->db));
         return code;
     }
     rst_arguments_bind(parameters, values, value_count, statement);
-    table->images[0] = &there;
-    table->images[1] = &wanted;
+    table->images[0] = &images[0];
+    table->images[1] = &images[1];
     schema->program = NULL;
     if (program != NULL) executor->once = &program->once;
     code = sqlite3_step(statement);
@@ -44,59 +38,86 @@ static int do_update(rst_connection *c, rst_table *table, const rst_clause *clau
     if (code != SQLITE_ROW) {
         code = sqlite3_reset(statement);
         rst_set_message(message, "%s", sqlite3_errmsg(c->db));
-        table->images[0] = saved[0];
-        table->images[1] = saved[1];
-        rst_statement_done(c, statement);
-        return code == SQLITE_OK ? SQLITE_INTERNAL : sqlite3_extended_errcode(c->db);
+        code = code == SQLITE_OK ? SQLITE_INTERNAL : sqlite3_extended_errcode(c->db);
+    } else if (clause->has_where && (sqlite3_column_type(statement, clause->column_count) == SQLITE_NULL ||
+                                     sqlite3_column_double(statement, clause->column_count) == 0.0)) {
+        code = SQLITE_DONE;
     }
     table->images[0] = saved[0];
     table->images[1] = saved[1];
-    if (clause->has_where) {
-        int column = clause->column_count;
-        if (sqlite3_column_type(statement, column) == SQLITE_NULL || sqlite3_column_double(statement, column) == 0.0) {
-            rst_statement_done(c, statement);
-            return SQLITE_DONE;
-        }
+    if (code != SQLITE_ROW) {
+        rst_statement_done(c, statement);
+        return code;
     }
+    *out = statement;
+    return SQLITE_OK;
+}
+
+/* Whether the columns get values of `excluded` that are theirs as they are. */
+static bool takes_excluded(const rst_table *table, const rst_clause *clause, const rootstock_value *excluded) {
+    for (int i = 0; clause->sources != NULL && i < clause->column_count; i++)
+        if (!rst_value_fits(&excluded[clause->sources[i]], table->columns[clause->columns[i]].affinity)) return false;
+    return clause->sources != NULL;
+}
+
+/* Gives the row the i-th value of the clause's SELECT. */
+static int take_value(const rst_table *table, const rst_clause *clause, int i, sqlite3_stmt *statement,
+                      rst_row_slot *row, char **message) {
+    const int column = clause->columns[i];
+    const bool is_rowid = column == -1 || column == table->rowid_column;
+    const char affinity = is_rowid ? AFFINITY_INTEGER : table->columns[column].affinity;
+    rootstock_value value;
+    int code = SQLITE_OK;
+    rst_column_value(statement, i, &value);
+    if (!rst_value_fits(&value, affinity)) {
+        sqlite3_value *copy = sqlite3_value_dup(sqlite3_column_value(statement, i));
+        if (copy == NULL) return SQLITE_NOMEM;
+        code = rst_value_affinity(&value, copy, affinity, &row->hold);
+        sqlite3_value_free(copy);
+    }
+    if (code == SQLITE_OK && is_rowid && value.type != VALUE_INTEGER) {
+        rst_set_message(message, "datatype mismatch");
+        code = SQLITE_MISMATCH;
+    }
+    if (code == SQLITE_OK && is_rowid) row->rowid = value.as.integer;
+    if (code == SQLITE_OK && column >= 0) row->values[column] = value;
+    return code;
+}
+
+/* Evaluates a DO UPDATE and carries it out. raw: the values of `excluded` before their affinity, or null: as they are.
+** SQLITE_DONE: its WHERE said no. */
+static int do_update(rst_connection *c, rst_table *table, const rst_clause *clause, rst_row_slot *old,
+                     rst_row_slot *excluded, const rootstock_value *raw, int conflict, const rst_parameters *parameters,
+                     sqlite3_value **values, int value_count, char **message) {
+    const rst_row_slot *wants = excluded != NULL ? excluded : old;
+    rst_row_image images[2] = {{old->values, old->rowid},
+                               {raw != NULL ? (rootstock_value *)raw : wants->values, wants->rowid}};
+    sqlite3_stmt *statement = NULL;
+    rst_row_slot row;
+    uint64_t changed = 0;
+    int code = SQLITE_OK;
+    const bool copies = takes_excluded(table, clause, images[1].values);
+    if (!copies) code = evaluate(c, table, clause, images, parameters, values, value_count, &statement, message);
+    if (code != SQLITE_OK) return code;
     code = rst_row_slot_begin(table, &row);
     if (code == SQLITE_OK) {
         memcpy(row.values, old->values, (size_t)table->column_count * sizeof *row.values);
         row.rowid = old->rowid;
         row.marks = clause->marks;
-        code = rootstock_buffer_reserve(&row.hold, (size_t)clause->column_count * 64 + 64);
+        if (!copies) code = rootstock_buffer_reserve(&row.hold, (size_t)clause->column_count * 64 + 64);
     }
     for (int i = 0; i < clause->column_count && code == SQLITE_OK; i++) {
-        int column = clause->columns[i];
-        rootstock_value value;
-        sqlite3_value *copy = sqlite3_value_dup(sqlite3_column_value(statement, i));
-        if (copy == NULL) {
-            code = SQLITE_NOMEM;
-            break;
-        }
-        rst_column_value(statement, i, &value);
-        if (column == -1 || column == table->rowid_column) {
-            rst_value_from(copy, &value);
-            code = rst_value_affinity(&value, copy, AFFINITY_INTEGER, &row.hold);
-            if (code == SQLITE_OK && value.type != VALUE_INTEGER) {
-                rst_set_message(message, "datatype mismatch");
-                code = SQLITE_MISMATCH;
-            }
-            if (code == SQLITE_OK) {
-                row.rowid = value.as.integer;
-                if (column >= 0) row.values[column] = value;
-            }
-        } else {
-            rootstock_value converted = value;
-            code = rst_value_affinity(&converted, copy, table->columns[column].affinity, &row.hold);
-            row.values[column] = converted;
-        }
+        const int column = clause->columns[i];
+        if (copies)
+            row.values[column] = images[1].values[clause->sources[i]];
+        else
+            code = take_value(table, clause, i, statement, &row, message);
         if (column >= 0 && code == SQLITE_OK) code = rst_columns_add(table, column, &changed, &row.beyond);
-        sqlite3_value_free(copy);
     }
     if (code == SQLITE_OK) code = rst_row_update(table, old, &row, conflict, changed, message);
     if (code == SQLITE_OK && excluded != NULL) excluded->rowid = row.rowid;
     rst_row_slot_end(table, &row);
-    rst_statement_done(c, statement);
+    if (statement != NULL) rst_statement_done(c, statement);
     return code;
 }
 

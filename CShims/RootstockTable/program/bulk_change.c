@@ -55,17 +55,6 @@ static inline int pack_value(rootstock_buffer *to, const rootstock_value *value)
     return SQLITE_OK;
 }
 
-/* Whether the column's affinity leaves the value as it is, at a glance. */
-static inline bool is_settled(const rootstock_value *value, char affinity) {
-    switch (value->type) {
-    case VALUE_NULL: return true;
-    case VALUE_INTEGER: return affinity == AFFINITY_INTEGER || affinity == AFFINITY_NUMERIC;
-    case VALUE_REAL: return affinity == AFFINITY_REAL && value->as.real != 0;
-    case VALUE_TEXT: return affinity == AFFINITY_TEXT;
-    default: return false;
-    }
-}
-
 /* How the key that was packed last, behind `place`, stands to the one before it: 1 is higher. */
 static int compare_last(const rst_bulk_change *bulk, size_t place) {
     const unsigned char *before = bulk->rows.data + bulk->last_place, *now = bulk->rows.data + place;
@@ -107,7 +96,7 @@ static int gather(rst_bulk_change *bulk, sqlite3_value **values) {
         const rst_column *column = &table->columns[bulk->columns[i]];
         rootstock_value value;
         rst_value_from(values[1 + i], &value);
-        if (!is_settled(&value, column->affinity)) {
+        if (!rst_value_fits(&value, column->affinity)) {
             executor->key_scratch.size = 0;
             code = rootstock_buffer_reserve(&executor->key_scratch, 64);
             if (code == SQLITE_OK)

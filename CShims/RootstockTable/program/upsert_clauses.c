@@ -15,6 +15,7 @@ void rst_upsert_clauses_free(rst_clause *clauses, int count) {
     for (int i = 0; i < count; i++) {
         sqlite3_free(clauses[i].select);
         sqlite3_free(clauses[i].columns);
+        sqlite3_free(clauses[i].sources);
     }
     sqlite3_free(clauses);
 }
@@ -187,15 +188,49 @@ static int bare_excluded(const rst_table *table, const rst_token *alias, rst_spa
     return SQLITE_OK;
 }
 
-/* DO UPDATE: the assignments, and behind them its WHERE. */
+/* The column of `excluded` that the value is, as bare_excluded wrote it; -1: it is something else. */
+static int excluded_column(const rst_table *table, const rst_syntax *value) {
+    static const char *const words[] = {"(", "CASE", "WHEN", "1", "THEN", "excluded", ".", NULL, "END", ")"};
+    const char *p = value->start;
+    int column = -1;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const rst_token token = rst_token_next(&p, value->end);
+        if (words[i] == NULL)
+            column = token.type == TOKEN_STRING ? -1 : rst_set_column(table, &token);
+        else if (token.size != strlen(words[i]) || sqlite3_strnicmp(token.text, words[i], (int)token.size) != 0)
+            return -1;
+    }
+    return p == value->end && column >= 0 && column != table->rowid_column && !table->columns[column].generated ? column
+                                                                                                               : -1;
+}
+
+/* Fills clause->sources, if every column but the rowid gets one of `excluded`. */
+static int find_sources(const rst_table *table, const rst_syntax *set, rst_clause *clause) {
+    int *sources = sqlite3_malloc64((sqlite3_uint64)clause->column_count * sizeof *sources), count = 0;
+    if (sources == NULL) return SQLITE_NOMEM;
+    for (const rst_syntax *one = set->first; one != NULL && count < clause->column_count; one = one->next) {
+        const int column = clause->columns[count];
+        sources[count] = column < 0 || column == table->rowid_column ? -1 : excluded_column(table, one->last);
+        if (sources[count++] < 0) break;
+    }
+    if (count == clause->column_count && sources[count - 1] >= 0)
+        clause->sources = sources;
+    else
+        sqlite3_free(sources);
+    return SQLITE_OK;
+}
+
+/* DO UPDATE: the assignments, and behind them its WHERE. bare: what it says of `excluded` is as bare_excluded writes
+** it. */
 static int read_update(rst_connection *c, rst_table *table, const rst_syntax *set, rst_span with,
-                       const rst_token *alias, rst_clause *clause, char **message) {
+                       const rst_token *alias, bool bare, rst_clause *clause, char **message) {
     sqlite3_str *select = sqlite3_str_new(NULL);
     int code;
     clause->update = true;
     sqlite3_str_append(select, with.start, (int)(with.end - with.start));
     sqlite3_str_appendall(select, " SELECT ");
     code = read_assignments(table, set, with, alias, clause, select);
+    if (code == SQLITE_OK && bare && set->next == NULL) code = find_sources(table, set, clause);
     if (set->next != NULL) {
         clause->has_where = true;
         sqlite3_str_appendall(select, ",");
@@ -238,7 +273,7 @@ int rst_upsert_clauses_parse(rst_connection *c, rst_table *table, const rst_stat
         memset(&clauses[n++], 0, sizeof *clauses);
         code = read_target(table, node, &clauses[n - 1], message);
         if (code == SQLITE_OK && set != NULL)
-            code = read_update(c, table, set, with, &parts->alias, &clauses[n - 1], message);
+            code = read_update(c, table, set, with, &parts->alias, bare != NULL, &clauses[n - 1], message);
     }
     rst_syntax_free(&tree);
     sqlite3_free(text);

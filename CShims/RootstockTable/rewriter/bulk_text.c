@@ -72,8 +72,7 @@ int rst_bulk_columns(const rst_table *table, rst_span set, int columns[BULK_COLU
             !rst_token_mark(&equals, "="))
             return -1;
         column = rst_set_column(table, &name);
-        if (column < 0 || column >= COLUMNS_APART || column == table->rowid_column || table->columns[column].generated)
-            return -1;
+        if (column < 0 || column >= COLUMNS_APART || table->columns[column].generated) return -1;
         for (int k = 0; k < table->key_count; k++)
             if (table->key[k].column == column) return -1;
         for (int i = 0; i < count; i++)
@@ -161,8 +160,9 @@ static bool table_fits(rst_table *table) {
            table->column_count < COLUMNS_APART;
 }
 
-/* A unique index that the statement changes can be met by rows on their way: then their order counts. */
+/* A unique index or a rowid that the statement changes can be met by rows on their way: then their order counts. */
 static bool can_collide(const rst_table *table, uint64_t changed) {
+    if (table->rowid_column >= 0 && (changed >> table->rowid_column & 1) != 0) return true;
     for (int i = 0; i < table->index_count; i++) {
         if (table->indexes[i].unique && rst_index_touched(table, &table->indexes[i], changed)) return true;
     }
@@ -211,7 +211,8 @@ static bool take_apart(rst_connection *c, const rst_table *table, const rst_stat
             changed |= (uint64_t)1 << out->columns[i];
             out->packed |= (uint64_t)(out->columns[i] + 1) << 8 * i;
         }
-        if (!out->joined && can_collide(table, changed)) return false; /* of a join the order is that of the keys */
+        /* SQLite changes the rows of a join, and those of a whole table, in the order of their keys. */
+        if (out->where.start != NULL && can_collide(table, changed)) return false;
     }
     out->key = table->without_rowid ? "rootstock key" : rst_rowid_word(table);
     return out->key != NULL;
