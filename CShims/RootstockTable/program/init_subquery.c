@@ -319,8 +319,9 @@ static char *typing_select(const rst_syntax *select) {
                            with == NULL ? "" : with->start, (int)(last->end - last->start), last->start);
 }
 
-/* What replaces the subquery of that node, from sqlite3_malloc; null: nothing does. */
-static char *once(const once_walk *w, const rst_syntax *parent, const rst_syntax *subquery) {
+/* What replaces the subquery of that node, from sqlite3_malloc; null: nothing does. Not inline: the walk below goes as
+** deep as the text nests, and has this one's variables on the stack at each level otherwise. */
+static __attribute__((noinline)) char *once(const once_walk *w, const rst_syntax *parent, const rst_syntax *subquery) {
     const rst_syntax *select = subquery->first;
     const int size = (int)(select->end - select->start);
     const bool list = parent->kind == SYNTAX_IN && subquery == parent->last, exists = parent->kind == SYNTAX_EXISTS;
