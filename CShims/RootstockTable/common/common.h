@@ -58,8 +58,7 @@ static inline bool rst_value_fits(const rootstock_value *value, char affinity) {
     switch (value->type) {
     case VALUE_INTEGER:
         return affinity == AFFINITY_INTEGER || affinity == AFFINITY_NUMERIC || affinity == AFFINITY_BLOB;
-    case VALUE_REAL:
-        return affinity == AFFINITY_REAL && value->as.real != 0 && value->as.real == value->as.real;
+    case VALUE_REAL: return affinity == AFFINITY_REAL && value->as.real != 0 && value->as.real == value->as.real;
     case VALUE_TEXT: return affinity == AFFINITY_TEXT || affinity == AFFINITY_BLOB;
     default: return true;
     }

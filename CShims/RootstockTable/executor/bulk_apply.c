@@ -91,7 +91,9 @@ static size_t *sorted_places(rst_bulk_change *bulk) {
         places[i].rowid = row.rowid;
     }
     qsort(places, bulk->gathered, sizeof *places,
-          !bulk->matches ? by : bulk->table->without_rowid ? by_key_and_place : by_rowid_and_place);
+          !bulk->matches               ? by
+          : bulk->table->without_rowid ? by_key_and_place
+                                       : by_rowid_and_place);
     for (uint64_t i = 0; i < bulk->gathered; i++) {
         if (bulk->matches && i + 1 < bulk->gathered && by(&places[i], &places[i + 1]) == 0) continue;
         out[count++] = places[i].at;

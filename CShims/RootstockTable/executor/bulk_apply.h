@@ -20,8 +20,8 @@ typedef struct rst_bulk_change {
     bool singly; /* they were to, but the statement was kept since before each of them means something to others */
     int count;   /* columns that an UPDATE sets */
     int columns[BULK_COLUMNS];
-    uint64_t changed;      /* their bits */
-    rootstock_buffer rows; /* packed: see bulk_change.c */
+    uint64_t changed;           /* their bits */
+    rootstock_buffer rows;      /* packed: see bulk_change.c */
     uint64_t gathered;          /* rows in it; once they are changed, each is there once */
     bool ascending;             /* the rows came in the order of their keys */
     bool matches;               /* a row may come several times, and its last values count */

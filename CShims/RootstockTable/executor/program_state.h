@@ -14,7 +14,7 @@ typedef struct rst_clause {
     char *select; /* values of the assignments, then the WHERE */
     int *columns; /* assigned columns; -1: rowid */
     int column_count;
-    int *sources; /* the columns of `excluded` that they get as they are; null: some get something else */
+    int *sources;  /* the columns of `excluded` that they get as they are; null: some get something else */
     int64_t marks; /* UPDATE_... of its assignments */
     bool has_where;
     bool left_out; /* its key is an automatic rowid, which meets no row: SQLite does not compile it */

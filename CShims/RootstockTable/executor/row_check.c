@@ -67,9 +67,11 @@ int rst_check_update(rst_table *table, const rst_row_slot *old, rst_row_slot *ro
         }
     }
     code = rst_validator_insert(table, row->values, row->rowid, conflict, false, message);
-    if ((code == SQLITE_CONSTRAINT_CHECK || code == SQLITE_DONE) && old != NULL && table->has_check)
+    if ((code == SQLITE_CONSTRAINT_CHECK || code == SQLITE_DONE) && old != NULL && table->has_check) {
         code =
             rst_validator_update(table, old->values, old->rowid, row->values, row->rowid, conflict, changed, message);
+        if (code == SQLITE_OK) rst_forget_message(message); /* of the CHECK that looks at no changed column */
+    }
     if (code != SQLITE_OK) {
         rst_validator_clear(table);
         if (code == SQLITE_CONSTRAINT_NOTNULL && conflict == CONFLICT_DEFAULT) {

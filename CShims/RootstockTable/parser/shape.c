@@ -91,7 +91,8 @@ static bool is_limit(const char *text, const char *p) {
     p = behind_last(text, p);
     for (int i = 0; i < 2; i++) {
         const ptrdiff_t size = (ptrdiff_t)strlen(words[i]);
-        if (p - text > size && sqlite3_strnicmp(p - size, words[i], (int)size) == 0 && !joins(p[-size - 1])) return true;
+        if (p - text > size && sqlite3_strnicmp(p - size, words[i], (int)size) == 0 && !joins(p[-size - 1]))
+            return true;
     }
     return false;
 }

@@ -58,8 +58,8 @@ static bool is_whole_by_itself(const rst_program *program, bool looks_at_keys) {
     const rst_code *code = program->code;
     const rst_table *table = program->table;
     return !looks_at_keys && code->clause_count == 0 && code->returning == NULL && code->conflict == CONFLICT_DEFAULT &&
-           !code->rowwise && (!code->update_from || code->bulk != NULL) && table->triggers == NULL && !table->has_conflict_clauses &&
-           !table->strict;
+           !code->rowwise && (!code->update_from || code->bulk != NULL) && table->triggers == NULL &&
+           !table->has_conflict_clauses && !table->strict;
 }
 
 /* A row of the program's table changed: evaluate RETURNING on it. */

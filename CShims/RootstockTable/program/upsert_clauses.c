@@ -201,7 +201,7 @@ static int excluded_column(const rst_table *table, const rst_syntax *value) {
             return -1;
     }
     return p == value->end && column >= 0 && column != table->rowid_column && !table->columns[column].generated ? column
-                                                                                                               : -1;
+                                                                                                                : -1;
 }
 
 /* Fills clause->sources, if every column but the rowid gets one of `excluded`. */

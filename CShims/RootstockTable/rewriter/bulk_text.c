@@ -243,8 +243,7 @@ static void append_rows(rst_connection *c, sqlite3_str *str, const rst_table *ta
 }
 
 /* The same of a join. SQLITE_ERROR: it cannot be read, or ORDER BY or LIMIT choose among its matches. */
-static int append_join(sqlite3_str *str, const rst_table *table, const rst_statement_parts *parts,
-                       const pieces *made) {
+static int append_join(sqlite3_str *str, const rst_table *table, const rst_statement_parts *parts, const pieces *made) {
     rst_syntax_tree tree;
     int code = rst_syntax_parse(&tree, parts->whole.start, parts->whole.end);
     if (code == SQLITE_OK && tree.root->kind == SYNTAX_UPDATE && rst_syntax_child(tree.root, SYNTAX_FROM) != NULL &&
@@ -282,8 +281,8 @@ static int build(rst_connection *c, const rst_table *table, const char *text, co
     str = sqlite3_str_new(c->db);
     /* OR IGNORE: a match that is not the row's first is not counted. */
     sqlite3_str_appendf(str, "INSERT %sINTO rootstock_bulk%s SELECT 0%s FROM rootstock_bulk(%Q,%Q,%lld,%lld)",
-                        made.joined ? "OR IGNORE " : "", targets[made.count], filled, checked, table->name, (long long)made.packed,
-                        (long long)store_of(c)->epoch);
+                        made.joined ? "OR IGNORE " : "", targets[made.count], filled, checked, table->name,
+                        (long long)made.packed, (long long)store_of(c)->epoch);
     if (made.joined)
         code = append_join(str, table, &parts, &made);
     else

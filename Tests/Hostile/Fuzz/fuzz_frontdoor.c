@@ -79,15 +79,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     memcpy(text, data, size);
     end = text + size;
     for (p = text; p < end;) {
-        char *rewritten = NULL, *message = NULL;
+        char *made = NULL, *rewritten = NULL, *message = NULL;
         const char *tail = NULL;
-        bool known = rst_rewrite_cache_has(rst_connection_of(db), p, end);
+        bool known = rst_rewrite_cache_has(rst_connection_of(db), p, end, &made);
         int code = rst_rewrite(rst_connection_of(db), p, (int)(end - p), &rewritten, &tail, &message);
-        if (known && (code != SQLITE_OK || rewritten != NULL || tail != end)) {
-            fprintf(stderr, "the cache let through: %.*s\nwhich becomes: %s\n", (int)(end - p), p,
-                    rewritten != NULL ? rewritten : "not one statement");
+        if (known && (code != SQLITE_OK || tail != end || (made == NULL) != (rewritten == NULL) ||
+                      (made != NULL && strcmp(made, rewritten) != 0))) {
+            fprintf(stderr, "the cache says of: %.*s\nthat it becomes: %s\nand not: %s\n", (int)(end - p), p,
+                    made != NULL ? made : "itself", rewritten != NULL ? rewritten : "not one statement");
             abort();
         }
+        sqlite3_free(made);
         must(code == SQLITE_OK || rewritten == NULL, "a refusal without text");
         {
             /* What was remembered of the text just now, or of another one before, changes no answer. */

@@ -38,7 +38,8 @@ int main(void) {
             continue;
         }
         opened = 1;
-        silent += sqlite3_exec(db, "CREATE TABLE IF NOT EXISTS t(a); INSERT INTO t VALUES (1)", NULL, NULL, NULL) != SQLITE_OK;
+        silent += sqlite3_exec(db, "CREATE TABLE IF NOT EXISTS t(a); INSERT INTO t VALUES (1)", NULL, NULL, NULL) !=
+                  SQLITE_OK;
         sqlite3_close(db);
     }
     printf("opened %d, of these without an answer %d\n", opened, silent);

@@ -130,7 +130,8 @@ int main(void) {
     run(db, "CREATE VIRTUAL TABLE wrong USING span_of(3, 4)");
     run(db, "CREATE VIRTUAL TABLE wrong USING absent");
     run(db, "INSERT INTO s VALUES(1)");
-    run(db, "BEGIN; CREATE VIRTUAL TABLE marks USING note(marks); PRAGMA user_version; PRAGMA application_id; ROLLBACK");
+    run(db,
+        "BEGIN; CREATE VIRTUAL TABLE marks USING note(marks); PRAGMA user_version; PRAGMA application_id; ROLLBACK");
     run(db, "PRAGMA user_version; CREATE VIRTUAL TABLE marks USING note(marks); PRAGMA user_version");
     run(db, "PRAGMA application_id; DROP TABLE marks");
     schema(db);
