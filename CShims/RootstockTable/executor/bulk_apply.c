@@ -48,32 +48,28 @@ static size_t bulk_unpack(const rst_bulk_change *bulk, size_t place, rst_bulk_ro
     return (size_t)(at - bulk->rows.data);
 }
 
+/* Matches of one row stay in the order in which they came. */
+static int as_they_came(const place *a, const place *b) {
+    return (a->at > b->at) - (a->at < b->at);
+}
+
 static int by_rowid(const void *left, const void *right) {
     const place *a = left, *b = right;
-    return (a->rowid > b->rowid) - (a->rowid < b->rowid);
+    return a->rowid == b->rowid ? as_they_came(a, b) : a->rowid > b->rowid ? 1 : -1;
 }
 
 static int by_key(const void *left, const void *right) {
     const place *a = left, *b = right;
-    return rootstock_key_compare(a->key, a->size, b->key, b->size);
+    const int order = rootstock_key_compare(a->key, a->size, b->key, b->size);
+    return order == 0 ? as_they_came(a, b) : order;
 }
 
-/* As they came where the keys are equal. */
-static int by_rowid_and_place(const void *left, const void *right) {
-    const place *a = left, *b = right;
-    const int order = by_rowid(left, right);
-    return order != 0 ? order : (a->at > b->at) - (a->at < b->at);
-}
-
-static int by_key_and_place(const void *left, const void *right) {
-    const place *a = left, *b = right;
-    const int order = by_key(left, right);
-    return order != 0 ? order : (a->at > b->at) - (a->at < b->at);
+static bool is_same_row(const rst_table *table, const place *a, const place *b) {
+    return table->without_rowid ? rootstock_key_compare(a->key, a->size, b->key, b->size) == 0 : a->rowid == b->rowid;
 }
 
 /* The rows' places, by their keys, the last match of each; from sqlite3_malloc. */
 static size_t *sorted_places(rst_bulk_change *bulk) {
-    int (*const by)(const void *, const void *) = bulk->table->without_rowid ? by_key : by_rowid;
     uint64_t count = 0;
     place *places = sqlite3_malloc64(bulk->gathered * sizeof *places);
     size_t *out = places == NULL ? NULL : sqlite3_malloc64(bulk->gathered * sizeof *out);
@@ -90,12 +86,9 @@ static size_t *sorted_places(rst_bulk_change *bulk) {
         places[i].size = row.key.size;
         places[i].rowid = row.rowid;
     }
-    qsort(places, bulk->gathered, sizeof *places,
-          !bulk->matches               ? by
-          : bulk->table->without_rowid ? by_key_and_place
-                                       : by_rowid_and_place);
+    qsort(places, bulk->gathered, sizeof *places, bulk->table->without_rowid ? by_key : by_rowid);
     for (uint64_t i = 0; i < bulk->gathered; i++) {
-        if (bulk->matches && i + 1 < bulk->gathered && by(&places[i], &places[i + 1]) == 0) continue;
+        if (bulk->matches && i + 1 < bulk->gathered && is_same_row(bulk->table, &places[i], &places[i + 1])) continue;
         out[count++] = places[i].at;
     }
     bulk->gathered = count;
