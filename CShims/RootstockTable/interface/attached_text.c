@@ -15,8 +15,10 @@
 #include "interface/attached.h"
 
 #include "interface/frontdoor.h"
+#include "parser/edits.h"
 #include "parser/parameters.h"
 #include "parser/statement.h"
+#include "parser/syntax_tree.h"
 #include "program/argument_pack.h"
 
 #include <string.h>
@@ -47,11 +49,9 @@ static bool lists(rst_connection *c, const char *schema, const rst_token *name) 
 /* An index or trigger of the store: SQLite's own list has its tables and views only. */
 static bool inner_lists(rst_attached *a, const rst_token *name) {
     char *text = rst_token_name(name), *sql;
-    sqlite3_stmt *query = NULL;
     rst_kept *kept = NULL;
     bool found = false;
     sql = text == NULL ? NULL : sqlite3_mprintf("SELECT 1 FROM sqlite_master WHERE name=%Q COLLATE NOCASE", text);
-    UNUSED(query);
     if (sql != NULL && rst_kept_get(a, sql, &kept, NULL) == SQLITE_OK) {
         found = sqlite3_step(kept->statement) == SQLITE_ROW;
         rst_kept_done(kept);
@@ -167,25 +167,26 @@ static int whole(rst_attached *a, const char *sql, const char *end, bool prepare
     return code;
 }
 
-/* A word behind the target that brings in another table. */
-static bool reads_more(const rst_statement_parts *parts, const rst_token **word) {
-    static rst_token found;
-    const char *p = parts->whole.start;
-    rst_token previous = {TOKEN_END, p, 0};
-    for (rst_token token = rst_token_next(&p, parts->whole.end); token.type != TOKEN_END;
-         token = rst_token_next(&p, parts->whole.end)) {
-        const bool behind = token.text > parts->table.text;
-        bool brings = rst_token_is(&token, "SELECT") || rst_token_is(&token, "JOIN") || rst_token_is(&token, "WITH") ||
-                      (behind && rst_token_is(&token, "FROM") && !rst_token_is(&previous, "DISTINCT")) ||
-                      (rst_token_is(&previous, "IN") && !rst_token_mark(&token, "("));
-        if (brings && !rst_token_mark(&previous, ".")) {
-            found = token;
-            *word = &found;
-            return true;
-        }
-        previous = token;
+/* The first part of a change, in the order of the text, that brings in another table; null: none does. */
+static const rst_syntax *other_table(const rst_syntax *node) {
+    if (node->kind == SYNTAX_WITH || node->kind == SYNTAX_FROM || node->kind == SYNTAX_TABLE) return node;
+    if (node->kind == SYNTAX_CORE && rst_syntax_child(node, SYNTAX_FROM) != NULL) return node;
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
+        const rst_syntax *found = other_table(child);
+        if (found != NULL) return found;
     }
-    return false;
+    return NULL;
+}
+
+/* Whether the change reads another table than its target: the word that says so. */
+static int reads_more(const rst_statement_parts *parts, rst_token *word) {
+    rst_syntax_tree tree;
+    int code = rst_syntax_parse(&tree, parts->whole.start, parts->whole.end);
+    const rst_syntax *other = code == SQLITE_OK ? other_table(tree.root) : NULL;
+    const char *p = other == NULL ? parts->whole.end : other->start;
+    *word = rst_token_next(&p, parts->whole.end);
+    rst_syntax_free(&tree);
+    return code == SQLITE_NOMEM ? code : SQLITE_OK; /* what makes no sense SQLite refuses */
 }
 
 /* ---- INSERT ---- */
@@ -247,7 +248,7 @@ static int insert_text(rst_attached *a, const rst_statement_parts *parts, char *
 
 static int rewrite_change(rst_connection *c, const char *sql, const char *end, char **out, bool *done, char **message) {
     rst_statement_parts parts;
-    const rst_token *word = NULL;
+    rst_token word;
     rst_attached *a;
     rst_statement_parse(sql, end, &parts);
     if (parts.kind == KIND_OTHER || parts.kind == KIND_SELECT) return SQLITE_OK;
@@ -260,14 +261,16 @@ static int rewrite_change(rst_connection *c, const char *sql, const char *end, c
     }
     if (parts.upsert.start != NULL || parts.returning.start != NULL || parts.index.type != TOKEN_END ||
         rst_token_same_name(&parts.table, "sqlite_sequence") || rst_token_same_name(&parts.table, "sqlite_stat1")) {
-        if (reads_more(&parts, &word)) {
+        int code = reads_more(&parts, &word);
+        if (code != SQLITE_OK) return code;
+        if (word.type != TOKEN_END) {
             rst_set_message(message,
                             "%s on a table of attached store %s cannot read other tables in the same statement (%.*s): "
                             "put what it reads into a temp table and the values from there, or open the store as main",
                             parts.upsert.start != NULL      ? "ON CONFLICT"
                             : parts.returning.start != NULL ? "RETURNING"
                                                             : "INDEXED BY",
-                            a->schema, (int)word->size, word->text);
+                            a->schema, (int)word.size, word.text);
             return SQLITE_ERROR;
         }
         return whole(a, sql, end, true, out, message);
@@ -381,44 +384,32 @@ static int rewrite_pragma(rst_connection *c, const char *sql, const char *p, con
     return whole(a, sql, end, true, out, message);
 }
 
-/* schema.sqlite_master among the tables of FROM. */
-static int rewrite_names(rst_connection *c, const char *sql, const char *end, char **out) {
+/* schema.sqlite_master among the tables below the node. */
+static void rename_tables(rst_connection *c, const rst_syntax *node, bool item, rst_edits *edits) {
     static const char *const names[][2] = {{"sqlite_master", "rootstock_attached_schema"},
                                            {"sqlite_schema", "rootstock_attached_schema"},
                                            {"sqlite_sequence", "rootstock_attached_sequence"},
                                            {"sqlite_stat1", "rootstock_attached_stat1"}};
-    sqlite3_str *text = NULL;
-    const char *p = sql, *copied = sql;
-    rst_token before = {TOKEN_END, sql, 0}, previous = before;
-    for (rst_token token = rst_token_next(&p, end); token.type != TOKEN_END; token = rst_token_next(&p, end)) {
-        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-            const char *q = p;
-            rst_token next;
-            if (!rst_token_mark(&previous, ".") || !rst_token_same_name(&token, names[i][0]) ||
-                attached_called(c, &before) == NULL)
-                continue;
-            next = rst_token_next(&q, end);
-            if (text == NULL) text = sqlite3_str_new(NULL);
-            sqlite3_str_append(text, copied, (int)(token.text - copied));
-            sqlite3_str_appendall(text, names[i][1]);
-            copied = token.text + token.size;
-            /* A column of it (x.sqlite_master.name) keeps its table's name. */
-            if (!rst_token_mark(&next, ".") && !rst_token_is(&next, "AS") &&
-                (next.type != TOKEN_WORD || rst_token_is(&next, "WHERE") || rst_token_is(&next, "ORDER") ||
-                 rst_token_is(&next, "GROUP") || rst_token_is(&next, "JOIN") || rst_token_is(&next, "UNION") ||
-                 rst_token_is(&next, "LIMIT") || rst_token_is(&next, "LEFT") || rst_token_is(&next, "INNER") ||
-                 rst_token_is(&next, "CROSS") || rst_token_is(&next, "NATURAL") || rst_token_is(&next, "EXCEPT") ||
-                 rst_token_is(&next, "INTERSECT") || rst_token_is(&next, "USING") || rst_token_is(&next, "ON")) &&
-                next.type != TOKEN_NAME)
-                sqlite3_str_appendf(text, " AS %s", names[i][0]);
-        }
-        before = previous;
-        previous = token;
+    for (size_t i = 0; node->kind == SYNTAX_TABLE && i < sizeof names / sizeof names[0]; i++) {
+        rst_token schema, name = rst_syntax_name(node->first, &schema);
+        const bool bare = item && rst_syntax_child(node, SYNTAX_ALIAS) == NULL;
+        if (schema.type == TOKEN_END || !rst_token_same_name(&name, names[i][0]) || attached_called(c, &schema) == NULL)
+            continue;
+        rst_edits_add(edits, name.text, name.text + name.size,
+                      sqlite3_mprintf("%s%s%s", names[i][1], bare ? " AS " : "", bare ? names[i][0] : ""));
     }
-    if (text == NULL) return SQLITE_OK;
-    sqlite3_str_append(text, copied, (int)(end - copied));
-    *out = sqlite3_str_finish(text);
-    return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next)
+        rename_tables(c, child, node->kind == SYNTAX_FROM, edits);
+}
+
+static int rewrite_names(rst_connection *c, const char *sql, const char *end, char **out) {
+    rst_syntax_tree tree;
+    rst_edits edits = {0};
+    int code = rst_syntax_parse(&tree, sql, end);
+    if (code == SQLITE_OK) rename_tables(c, tree.root, false, &edits);
+    rst_syntax_free(&tree);
+    if (code == SQLITE_NOMEM) return code;
+    return rst_edits_apply(&edits, sql, end, out);
 }
 
 int rst_attached_rewrite(rst_connection *c, const char *sql, const char *end, char **rewritten, bool *done,

@@ -53,6 +53,12 @@ def story(main, other):
     sql("SELECT changes(), last_insert_rowid()")
     sql("SELECT * FROM x.city ORDER BY id")
     sql("SELECT * FROM x.pair")
+    # names of the schema's own tables, and subqueries that read none
+    sql("SELECT sqlite_master.type, x.sqlite_master.name FROM x.sqlite_master WHERE x.sqlite_master.type = 'table' ORDER BY 2")
+    sql("SELECT a.name FROM x.sqlite_schema a CROSS JOIN \"x\".sqlite_master b ON b.name = a.tbl_name AND b.type = 'table' ORDER BY 1")
+    sql("SELECT 'city' IN (SELECT name FROM x.sqlite_master) AS a, 'index' IN (SELECT type FROM x.sqlite_schema UNION SELECT 'x') AS b")
+    sql("INSERT INTO x.pair SELECT 'ann', 1 + (SELECT 4), 'd' WHERE 1 ON CONFLICT DO UPDATE SET c = (SELECT excluded.c || c)")
+    sql("UPDATE x.pair SET c = c || '!' WHERE a IN (SELECT 'ann') RETURNING a, b, c")
     # constraints and conflict modes
     sql("INSERT INTO x.city(name) VALUES ('AA')")
     sql("INSERT OR IGNORE INTO x.city(name) VALUES ('aa'), ('Ee')")
@@ -228,8 +234,8 @@ def refusals():
         connection.execute("CREATE TABLE IF NOT EXISTS r.t(a INTEGER PRIMARY KEY, b)")
         assert open("refused.db", "rb").read(15) != b"SQLite format 3", "the attached file is no store"
         for expected, run in (
-            ("ON CONFLICT on a table of attached store r cannot read other tables", "INSERT INTO r.t SELECT 1, 2 WHERE 1 ON CONFLICT DO NOTHING"),
-            ("RETURNING on a table of attached store r cannot read other tables", "DELETE FROM r.t WHERE a IN (SELECT 1) RETURNING a"),
+            ("ON CONFLICT on a table of attached store r cannot read other tables", "INSERT INTO r.t SELECT 1, 2 FROM s WHERE 1 ON CONFLICT DO NOTHING"),
+            ("RETURNING on a table of attached store r cannot read other tables", "DELETE FROM r.t WHERE a IN (SELECT 1 FROM s) RETURNING a"),
             ("CREATE TABLE r.u AS SELECT is not made in an attached store", "CREATE TABLE r.u AS SELECT 1"),
             ("table sqlite_master may not be modified", "DELETE FROM r.sqlite_master"),
             ("sqlite3_backup_init does not reach attached store r", lambda: connection.backup(sqlite3.connect("copy.db"), name="r")),
