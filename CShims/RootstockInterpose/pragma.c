@@ -24,7 +24,7 @@
 
 #include "interpose.h"
 #include "interface/hosting.h"
-#include "parser/tokens.h"
+#include "parser/pragma.h"
 
 typedef struct file_modes {
     struct file_modes *next;
@@ -194,35 +194,15 @@ static char *answer(rsti_database *d, const char *schema, const rst_token *name,
 }
 
 char *rsti_pragma(rsti_database *d, const char *text, const char *end, const char **tail) {
-    const char *p = text;
-    rst_token token, name, value = {TOKEN_END, end, 0};
-    bool negative = false;
+    const char *behind;
+    rst_pragma pragma;
     char *schema = NULL, *answered;
     if (text < end && (text[0] == 'S' || text[0] == 's')) return NULL; /* SELECT: most are */
-    token = rst_token_next(&p, end);
-    if (!rst_token_is(&token, "PRAGMA")) return NULL;
-    name = rst_token_next(&p, end);
-    token = rst_token_next(&p, end);
-    const rst_token first = name;
-    const bool named = rst_token_mark(&token, ".");
-    if (named) {
-        name = rst_token_next(&p, end);
-        token = rst_token_next(&p, end);
-    }
-    if (rst_token_mark(&token, "=") || rst_token_mark(&token, "(")) {
-        const bool closes = token.text[0] == '(';
-        value = rst_token_next(&p, end);
-        negative = rst_token_mark(&value, "-");
-        if (negative || rst_token_mark(&value, "+")) value = rst_token_next(&p, end);
-        if (value.type == TOKEN_END) return NULL; /* SQLite refuses it */
-        token = rst_token_next(&p, end);
-        if (closes && !rst_token_mark(&token, ")")) return NULL;
-        if (closes) token = rst_token_next(&p, end);
-    }
-    if (token.type != TOKEN_END && !rst_token_mark(&token, ";")) return NULL;
-    if (named && (schema = rst_token_name(&first)) == NULL) return NULL;
-    *tail = p;
-    answered = answer(d, schema, &name, &value, negative);
+    behind = rst_pragma_read(text, end, &pragma);
+    if (behind == NULL) return NULL;
+    if (pragma.schema.type != TOKEN_END && (schema = rst_token_name(&pragma.schema)) == NULL) return NULL;
+    *tail = behind;
+    answered = answer(d, schema, &pragma.name, &pragma.argument, pragma.negative);
     sqlite3_free(schema);
     return answered;
 }

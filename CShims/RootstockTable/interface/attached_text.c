@@ -17,6 +17,7 @@
 #include "interface/frontdoor.h"
 #include "parser/edits.h"
 #include "parser/parameters.h"
+#include "parser/pragma.h"
 #include "parser/statement.h"
 #include "parser/syntax_tree.h"
 #include "program/argument_pack.h"
@@ -361,24 +362,18 @@ static int rewrite_schema(rst_connection *c, const char *sql, const char *p, con
     return whole(a, sql, end, false, out, message);
 }
 
-static int rewrite_pragma(rst_connection *c, const char *sql, const char *p, const char *end, char **out, bool *done,
+/* PRAGMA: of the store that its schema names, or that has the table or index. */
+static int rewrite_pragma(rst_connection *c, const char *sql, const char *end, char **out, bool *done,
                           char **message) {
     static const char *const of_tables[] = {"table_info", "table_xinfo", "index_list",
                                             "index_info", "index_xinfo", "foreign_key_list"};
-    rst_token schema = {TOKEN_END, p, 0}, name = rst_token_next(&p, end), token = rst_token_next(&p, end);
+    rst_pragma pragma;
     rst_attached *a = NULL;
-    if (rst_token_mark(&token, ".")) {
-        schema = name;
-        a = attached_called(c, &schema);
-    } else {
-        for (size_t i = 0; i < sizeof of_tables / sizeof of_tables[0] && a == NULL; i++) {
-            rst_token object = token;
-            if (!rst_token_same_name(&name, of_tables[i])) continue;
-            if (rst_token_mark(&token, "(") || rst_token_mark(&token, "=")) object = rst_token_next(&p, end);
-            if (rst_token_names(&object)) a = attached_of(c, &schema, &object);
-            break;
-        }
-    }
+    if (rst_pragma_read(sql, end, &pragma) == NULL) return SQLITE_OK;
+    if (pragma.schema.type != TOKEN_END) a = attached_called(c, &pragma.schema);
+    for (size_t i = 0; i < sizeof of_tables / sizeof of_tables[0] && pragma.schema.type == TOKEN_END && a == NULL; i++)
+        if (rst_token_names(&pragma.argument) && rst_token_same_name(&pragma.name, of_tables[i]))
+            a = attached_of(c, &pragma.schema, &pragma.argument);
     if (a == NULL) return SQLITE_OK;
     *done = true;
     return whole(a, sql, end, true, out, message);
@@ -429,7 +424,7 @@ int rst_attached_rewrite(rst_connection *c, const char *sql, const char *end, ch
     else if (rst_token_is(&token, "CREATE") || rst_token_is(&token, "DROP") || rst_token_is(&token, "ALTER"))
         code = rewrite_schema(c, sql, p, end, rewritten, done, message);
     else if (rst_token_is(&token, "PRAGMA"))
-        return rewrite_pragma(c, sql, p, end, rewritten, done, message);
+        return rewrite_pragma(c, sql, end, rewritten, done, message);
     else if (rst_token_is(&token, "REINDEX") || rst_token_is(&token, "ANALYZE") || rst_token_is(&token, "VACUUM")) {
         const char *q = p;
         rst_token name = rst_token_next(&q, end);

@@ -144,7 +144,7 @@ static void ignore_checks_function(sqlite3_context *context, int count, sqlite3_
     int code = SQLITE_MISUSE;
     UNUSED(count);
     if (word != NULL && schema_of(c)->schema_db != NULL)
-        code = rst_execute(c, &message, "PRAGMA ignore_check_constraints=%s", word);
+        code = rst_execute(c, &message, "PRAGMA ignore_check_constraints=%Q", word);
     if (code == SQLITE_OK) code = rst_schema_db_ignore_checks(c, &message);
     if (code != SQLITE_OK)
         rst_function_fail(context, c, code, message);

@@ -38,6 +38,7 @@ is "... and whatever the URI says" "1|z" "$(with sqlite3 "file:old.db?engine=lmd
 
 with ROOTSTOCK_ENGINE=lmdb sqlite3 new.db "$script"
 is "a new file is a store of the environment's engine" lmdb "$(kind new.db)"
+is "page_count has no use for an argument" "$(with sqlite3 new.db "PRAGMA page_count")" "$(with sqlite3 new.db "PRAGMA page_count(3)")"
 is "a store is known by its bytes" "1|z" "$(with sqlite3 new.db "SELECT * FROM t")"
 is "... and said to be one" "rootstock: new.db: a store, engine lmdb
 1|z" "$(with ROOTSTOCK_VERBOSE=1 sqlite3 new.db "SELECT * FROM t")"

@@ -20,6 +20,8 @@ PRAGMA journal_mode=delete;
 PRAGMA journal_mode=truncate;
 PRAGMA journal_mode=memory;
 PRAGMA journal_mode=nonsense;
+PRAGMA journal_mode=+wal;
+PRAGMA journal_mode(wal) now;
 PRAGMA journal_mode=wal;
 PRAGMA locking_mode;
 PRAGMA locking_mode=exclusive;

@@ -1,0 +1,43 @@
+-- What a PRAGMA is given: a number is the name of a table, too, and quotes make no difference.
+CREATE TABLE "123"(a, b CHECK(b>0));
+CREATE TABLE "-5"(x);
+CREATE TABLE t(a);
+CREATE INDEX "7" ON "123"(a);
+CREATE TEMP TABLE tt(z);
+PRAGMA table_info(123);
+PRAGMA table_info(-5);
+PRAGMA table_info(+5);
+PRAGMA table_xinfo(+123);
+PRAGMA main.table_info=123;
+PRAGMA index_list(123);
+PRAGMA index_xinfo(7);
+PRAGMA foreign_key_list(123);
+PRAGMA foreign_key_check(123);
+PRAGMA main.foreign_key_check(t);
+PRAGMA main.foreign_key_check(tt);
+PRAGMA table_list(123);
+PRAGMA table_list(tt);
+-- Of main alone, where that is said.
+PRAGMA main.table_list;
+PRAGMA main.table_list(tt);
+PRAGMA main.table_list(t);
+-- A text that begins as a number does is how many faults there may be.
+PRAGMA integrity_check("123");
+PRAGMA integrity_check('t');
+PRAGMA main.integrity_check(tt);
+PRAGMA quick_check(-1);
+PRAGMA ignore_check_constraints='on';
+INSERT INTO "123" VALUES(1,-1);
+PRAGMA ignore_check_constraints='off';
+INSERT INTO "123" VALUES(2,-1);
+PRAGMA ignore_check_constraints=+1;
+INSERT INTO "123" VALUES(3,-1);
+PRAGMA ignore_check_constraints=-1;
+INSERT INTO "123" VALUES(4,-1);
+SELECT * FROM "123";
+PRAGMA user_version=+0x1f;
+PRAGMA 'user_version';
+PRAGMA main."user_version"='7up';
+PRAGMA user_version;
+PRAGMA user_version('-3');
+PRAGMA user_version;
