@@ -327,16 +327,11 @@ int rst_function_proxies_sync(rst_connection *c, sqlite3 *schema_db, rst_functio
 static bool may_name_functions(const char *sql, const char *end) {
     static const char *const lists[] = {"KEY", "UNIQUE", "CHECK", "DEFAULT"};
     const char *p = sql;
-    rst_token token = rst_token_next(&p, end), before = token, before_that = token, schema;
+    const rst_schema_statement s = rst_schema_statement_read(sql, end);
+    rst_token token = rst_token_next(&p, end), before = token, before_that = token;
     int depth = 0;
-    if (rst_token_is(&token, "ALTER")) {
-        (void)rst_token_next(&p, end);
-        (void)rst_token_object(&p, end, &schema);
-        token = rst_token_next(&p, end);
-        if (!rst_token_is(&token, "ADD")) return true;
-    } else if (!rst_token_is(&token, "CREATE")) {
-        return !rst_token_is(&token, "DROP");
-    }
+    if (rst_token_is(&s.verb, "ALTER") && !rst_token_is(&s.after, "ADD")) return true;
+    if (!rst_token_is(&s.verb, "ALTER") && !rst_token_is(&s.verb, "CREATE")) return !rst_token_is(&s.verb, "DROP");
     for (; token.type != TOKEN_END; before_that = before, before = token, token = rst_token_next(&p, end)) {
         const char *q = p;
         rst_token next;

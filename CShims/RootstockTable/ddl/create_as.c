@@ -78,12 +78,11 @@ static int table_text(rst_connection *c, const char *temporary, const char *name
     if (code != SQLITE_OK) return code;
     sqlite3_bind_text(query, 1, temporary, -1, SQLITE_STATIC);
     if (sqlite3_step(query) == SQLITE_ROW) {
-        const char *text = (const char *)sqlite3_column_text(query, 0), *p = text, *end;
+        const char *text = (const char *)sqlite3_column_text(query, 0);
         char *quoted = quoted_name(name);
         if (text != NULL && quoted != NULL) {
-            end = text + strlen(text);
-            for (int i = 0; i < 3; i++) (void)rst_token_next(&p, end); /* CREATE TABLE name */
-            *out = sqlite3_mprintf("CREATE TABLE %s%s", quoted, p);
+            const rst_schema_statement s = rst_schema_statement_read(text, text + strlen(text));
+            *out = sqlite3_mprintf("CREATE TABLE %s%s", quoted, s.name.text + s.name.size);
         }
         sqlite3_free(quoted);
     }
@@ -137,16 +136,14 @@ static int make_temporary(rst_connection *c, const char *name, const char *selec
 }
 
 int rst_create_as(rst_connection *c, const char *sql, int count, sqlite3_value **values, bool *done, char **message) {
-    const char *p = sql, *end = sql + strlen(sql);
-    rst_token create = rst_token_next(&p, end), word = rst_token_next(&p, end), schema, name, token;
+    const char *end = sql + strlen(sql), *as;
+    const rst_schema_statement s = rst_schema_statement_read(sql, end);
     char *text = NULL, *temporary = NULL, *select = NULL, *statement = NULL;
     int code;
     *done = false;
-    if (!rst_token_is(&create, "CREATE") || !rst_token_is(&word, "TABLE")) return SQLITE_OK;
-    name = rst_token_object(&p, end, &schema);
-    token = rst_token_next(&p, end);
-    if (!rst_token_is(&token, "AS")) return SQLITE_OK;
-    text = rst_token_name(&name);
+    if (!rst_schema_statement_is(&s, "CREATE", "TABLE") || !rst_token_is(&s.after, "AS")) return SQLITE_OK;
+    as = s.after.text + s.after.size;
+    text = rst_token_name(&s.name);
     if (text == NULL) return SQLITE_NOMEM;
     if (is_in_schema(c, text)) {
         sqlite3_free(text); /* the schema database says what there is to say */
@@ -154,8 +151,8 @@ int rst_create_as(rst_connection *c, const char *sql, int count, sqlite3_value *
     }
     *done = true;
     code = free_name(c, text, &temporary);
-    if (code == SQLITE_OK) code = rst_transform_names(c, p, end, &select, message);
-    if (code == SQLITE_OK) code = make_temporary(c, temporary, select == NULL ? p : select, count, values, message);
+    if (code == SQLITE_OK) code = rst_transform_names(c, as, end, &select, message);
+    if (code == SQLITE_OK) code = make_temporary(c, temporary, select == NULL ? as : select, count, values, message);
     sqlite3_free(select);
     if (code == SQLITE_OK) code = table_text(c, temporary, text, &statement);
     if (code == SQLITE_OK) code = rst_schema_change(c, statement, message);

@@ -32,15 +32,13 @@ static int count_rows(rst_connection *c, const rst_table *table, int64_t *count,
 static int drop_rows(rst_connection *c, const char *sql, bool outermost, char **message) {
     rst_executor *executor = executor_of(c);
     rst_store *store = store_of(c);
-    const char *p = sql, *end = sql + strlen(sql);
-    rst_token drop = rst_token_next(&p, end), word = rst_token_next(&p, end), schema, name;
+    const rst_schema_statement s = rst_schema_statement_read(sql, sql + strlen(sql));
     char *text;
     rst_table *table;
     int64_t before = rst_foreign_deferred(c);
     int code, column = 0;
-    if (!rst_token_is(&drop, "DROP") || !rst_token_is(&word, "TABLE") || !rst_foreign_enabled(c)) return SQLITE_OK;
-    name = rst_token_object(&p, end, &schema);
-    text = rst_token_name(&name);
+    if (!rst_schema_statement_is(&s, "DROP", "TABLE") || !rst_foreign_enabled(c)) return SQLITE_OK;
+    text = rst_token_name(&s.name);
     if (text == NULL) return SQLITE_NOMEM;
     table = rst_table_find(c, text);
     sqlite3_free(text);
@@ -73,23 +71,21 @@ static int drop_rows(rst_connection *c, const char *sql, bool outermost, char **
 /* SQLite drops no table and no index while any statement of the connection reads, be it something else that it
 ** reads. */
 static int check_drop(rst_connection *c, const char *sql, char **message) {
-    const char *p = sql, *end = sql + strlen(sql);
-    rst_token drop = rst_token_next(&p, end), word = rst_token_next(&p, end), schema, name;
+    const rst_schema_statement s = rst_schema_statement_read(sql, sql + strlen(sql));
     sqlite3_stmt *find = NULL;
     char *text;
     int code;
-    if (!rst_token_is(&drop, "DROP") || !(rst_token_is(&word, "TABLE") || rst_token_is(&word, "INDEX")) ||
+    if (!(rst_schema_statement_is(&s, "DROP", "TABLE") || rst_schema_statement_is(&s, "DROP", "INDEX")) ||
         executor_of(c)->all_cursors == 0)
         return SQLITE_OK;
-    name = rst_token_object(&p, end, &schema);
-    text = rst_token_name(&name);
+    text = rst_token_name(&s.name);
     if (text == NULL) return SQLITE_NOMEM;
     /* What there is not, or what cannot be dropped, is refused in words of its own. */
     code = sqlite3_prepare_v2(schema_of(c)->schema_db,
                               "SELECT 1 FROM sqlite_master WHERE type=?1 COLLATE NOCASE AND name=?2 COLLATE NOCASE "
                               "AND sql NOT NULL AND name NOT LIKE 'sqlite!_%' ESCAPE '!'",
                               -1, &find, NULL);
-    if (code == SQLITE_OK) code = sqlite3_bind_text(find, 1, word.text, (int)word.size, SQLITE_STATIC);
+    if (code == SQLITE_OK) code = sqlite3_bind_text(find, 1, s.type.text, (int)s.type.size, SQLITE_STATIC);
     if (code == SQLITE_OK) code = sqlite3_bind_text(find, 2, text, -1, SQLITE_STATIC);
     if (code == SQLITE_OK && sqlite3_step(find) == SQLITE_ROW) {
         rst_set_message(message, "database table is locked");
@@ -140,15 +136,10 @@ int rst_change_join(rst_connection *c, bool outermost, char **message) {
 /* IF [NOT] EXISTS, and the schema is such already: then SQLite compiles a statement that writes nothing, and asks for
 ** no lock. */
 static bool changes_nothing(rst_connection *c, const char *sql) {
-    const char *p = sql, *end = sql + strlen(sql);
     sqlite3_stmt *statement = NULL;
-    rst_token token;
     char *explain;
     bool nothing;
-    do {
-        token = rst_token_next(&p, end);
-        if (token.type == TOKEN_END || rst_token_mark(&token, "(")) return false;
-    } while (!rst_token_is(&token, "IF"));
+    if (!rst_schema_statement_read(sql, sql + strlen(sql)).conditional) return false;
     if (rst_schema_refresh(c, NULL) != SQLITE_OK) return false;
     explain = sqlite3_mprintf("EXPLAIN %s", sql);
     if (explain == NULL) return false;

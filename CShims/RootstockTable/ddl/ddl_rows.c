@@ -203,17 +203,15 @@ int rst_rows_verify(rst_connection *c, rst_table *table, char **message) {
 }
 
 int rst_rows_lend(rst_connection *c, const char *sql, rst_table **lent, char **message) {
-    const char *p = sql, *end = sql + strlen(sql);
-    rst_token alter = rst_token_next(&p, end), word = rst_token_next(&p, end), schema, name;
+    const rst_schema_statement s = rst_schema_statement_read(sql, sql + strlen(sql));
     rst_table *table;
     rst_walker walker;
     rootstock_slice key, value;
     char *text;
     int code;
     *lent = NULL;
-    if (!rst_token_is(&alter, "ALTER") || !rst_token_is(&word, "TABLE")) return SQLITE_OK;
-    name = rst_token_object(&p, end, &schema);
-    text = rst_token_name(&name);
+    if (!rst_schema_statement_is(&s, "ALTER", "TABLE")) return SQLITE_OK;
+    text = rst_token_name(&s.name);
     if (text == NULL) return SQLITE_NOMEM;
     table = rst_table_find(c, text);
     sqlite3_free(text);

@@ -198,20 +198,9 @@ static int undeclare_stale(rst_connection *c, rst_kept_triggers *kept, char **me
 /* The text with the schema in front of a trigger's name: without it a view of temp would take the trigger of the
 ** store's view. */
 static char *in_main(const char *sql) {
-    const char *p = sql, *end = sql + strlen(sql), *behind;
-    rst_token token = rst_token_next(&p, end), dot; /* CREATE */
-    token = rst_token_next(&p, end);
-    if (!rst_token_is(&token, "TRIGGER")) return sqlite3_mprintf("%s", sql);
-    token = rst_token_next(&p, end);
-    if (rst_token_is(&token, "IF")) {
-        (void)rst_token_next(&p, end); /* NOT */
-        (void)rst_token_next(&p, end); /* EXISTS */
-        token = rst_token_next(&p, end);
-    }
-    behind = p;
-    dot = rst_token_next(&behind, end);
-    if (rst_token_mark(&dot, ".")) return sqlite3_mprintf("%s", sql);
-    return sqlite3_mprintf("%.*s main.%s", (int)(token.text - sql), sql, token.text);
+    const rst_schema_statement s = rst_schema_statement_read(sql, sql + strlen(sql));
+    if (!rst_token_is(&s.type, "TRIGGER") || s.schema.type != TOKEN_END) return sqlite3_mprintf("%s", sql);
+    return sqlite3_mprintf("%.*s main.%s", (int)(s.name.text - sql), sql, s.name.text);
 }
 
 /* Sets PRAGMA query_only, which SQLite does when the text is compiled: run, it would have every statement prepared

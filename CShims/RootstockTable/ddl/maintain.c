@@ -74,21 +74,16 @@ int rst_change_end(rst_connection *c, int code, char **message) {
 
 static int reindex(rst_connection *c, const char *sql, char **message) {
     rst_schema *schema = schema_of(c);
-    const char *p = sql, *end = sql + strlen(sql);
-    rst_token name, dot;
+    const rst_schema_statement s = rst_schema_statement_read(sql, sql + strlen(sql));
     char *text = NULL;
     int code;
-    (void)rst_token_next(&p, end);
-    name = rst_token_next(&p, end);
-    dot = rst_token_next(&p, end);
-    if (rst_token_mark(&dot, ".")) name = rst_token_next(&p, end);
-    if (name.type != TOKEN_END) {
-        text = rst_token_name(&name);
+    if (s.name.type != TOKEN_END) {
+        text = rst_token_name(&s.name);
         if (text == NULL) return SQLITE_NOMEM;
     }
     /* A collation that no table has stands on the connection alone. */
     if (sqlite3_exec(schema->schema_db, sql, NULL, NULL, NULL) != SQLITE_OK &&
-        (text == NULL || rst_token_mark(&dot, ".") || !rst_collation_known(c, text))) {
+        (text == NULL || s.schema.type != TOKEN_END || !rst_collation_known(c, text))) {
         rst_set_message(message, "%s", sqlite3_errmsg(schema->schema_db));
         sqlite3_free(text);
         return sqlite3_extended_errcode(schema->schema_db);
@@ -279,16 +274,11 @@ static int analyze_in_order(rst_connection *c, const char *text, char **message)
 
 static int analyze(rst_connection *c, const char *sql, char **message) {
     rst_schema *schema = schema_of(c);
-    const char *p = sql, *end = sql + strlen(sql);
-    rst_token name, dot;
+    const rst_schema_statement s = rst_schema_statement_read(sql, sql + strlen(sql));
     char *text = NULL;
     int code;
-    (void)rst_token_next(&p, end);
-    name = rst_token_next(&p, end);
-    dot = rst_token_next(&p, end);
-    if (rst_token_mark(&dot, ".")) name = rst_token_next(&p, end);
-    if (name.type != TOKEN_END && !rst_token_same_name(&name, "main")) {
-        text = rst_token_name(&name);
+    if (s.name.type != TOKEN_END && !rst_token_same_name(&s.name, "main")) {
+        text = rst_token_name(&s.name);
         if (text == NULL) return SQLITE_NOMEM;
     }
     code = rst_change_begin(c, message);

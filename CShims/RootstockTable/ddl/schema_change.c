@@ -52,15 +52,14 @@ static const int setting_names[SETTING_COUNT] = {SQLITE_DBCONFIG_LEGACY_ALTER_TA
 
 static void settings_follow(rst_connection *c, const char *sql, mirror_settings *before) {
     rst_schema *schema = schema_of(c);
-    const char *p = sql;
-    rst_token verb = rst_token_next(&p, sql + strlen(sql));
+    const rst_schema_statement s = rst_schema_statement_read(sql, sql + strlen(sql));
     for (int i = 0; i < SETTING_COUNT; i++) {
         int now = 0;
         (void)sqlite3_db_config(schema->schema_db, setting_names[i], -1, &before->flags[i]);
         (void)sqlite3_db_config(c->db, setting_names[i], -1, &now);
         /* Of foreign keys ALTER TABLE RENAME asks; DROP TABLE would look at the row validators' rows, and foreign.c
         ** looks at the store's. */
-        if (setting_names[i] == SQLITE_DBCONFIG_ENABLE_FKEY && !rst_token_is(&verb, "ALTER")) continue;
+        if (setting_names[i] == SQLITE_DBCONFIG_ENABLE_FKEY && !rst_token_is(&s.verb, "ALTER")) continue;
         if (now != before->flags[i]) (void)sqlite3_db_config(schema->schema_db, setting_names[i], now, NULL);
     }
     for (int i = 0; i < LIMIT_COUNT; i++)
@@ -260,17 +259,13 @@ static int carry_data(rst_connection *c, const rst_schema_rows *before, const rs
 /* ALTER TABLE lays rows out anew, from what the table was: it is described as long as the schema database says so. ADD
 ** changes the table that it names, anything else perhaps the text of every table. */
 static int complete_altered(rst_connection *c, const char *sql, char **message) {
-    const char *p = sql, *end = sql + strlen(sql);
-    rst_token verb = rst_token_next(&p, end), name, schema;
+    const rst_schema_statement s = rst_schema_statement_read(sql, sql + strlen(sql));
     char *text;
     int code;
     if (rst_written_schema_is(sql)) return rst_tables_complete(c, message);
-    if (!rst_token_is(&verb, "ALTER")) return SQLITE_OK;
-    (void)rst_token_next(&p, end); /* TABLE */
-    name = rst_token_object(&p, end, &schema);
-    verb = rst_token_next(&p, end);
-    if (!rst_token_is(&verb, "ADD")) return rst_tables_complete(c, message);
-    text = rst_token_name(&name);
+    if (!rst_token_is(&s.verb, "ALTER")) return SQLITE_OK;
+    if (!rst_token_is(&s.after, "ADD")) return rst_tables_complete(c, message);
+    text = rst_token_name(&s.name);
     if (text == NULL) return SQLITE_NOMEM;
     code = rst_table_listed(c, text) == NULL ? SQLITE_OK : rst_table_complete(rst_table_listed(c, text), message);
     sqlite3_free(text);

@@ -95,28 +95,16 @@ int rst_schema_rows_take_again(rst_connection *c, const rst_schema_reach *reach,
 
 /* What a DROP names, where it is plain: rows of that name or of that table go, no other row changes. The reach is every
 ** row for any other statement, and for a virtual table, whose shadow tables have other names. */
-static int reach_dropped(rst_connection *c, const char *sql, rst_schema_reach *reach) {
+static int reach_dropped(rst_connection *c, const rst_schema_statement *s, rst_schema_reach *reach) {
     static const char *const types[] = {"TABLE", "table", "INDEX", "index", "VIEW", "view", "TRIGGER", "trigger"};
-    const char *p = sql, *end = sql + strlen(sql), *type = NULL;
-    rst_token token = rst_token_next(&p, end), dot;
+    const char *type = NULL;
     const rst_object *object;
     char *name;
-    if (!rst_token_is(&token, "DROP")) return SQLITE_OK;
-    token = rst_token_next(&p, end);
     for (size_t i = 0; i < sizeof types / sizeof *types; i += 2) {
-        if (rst_token_is(&token, types[i])) type = types[i + 1];
+        if (rst_schema_statement_is(s, "DROP", types[i])) type = types[i + 1];
     }
-    if (type == NULL) return SQLITE_OK;
-    token = rst_token_next(&p, end);
-    if (rst_token_is(&token, "IF")) {
-        token = rst_token_next(&p, end); /* EXISTS */
-        if (!rst_token_is(&token, "EXISTS")) return SQLITE_OK;
-        token = rst_token_next(&p, end);
-    }
-    dot = rst_token_next(&p, end);
-    if (rst_token_mark(&dot, ".")) token = rst_token_next(&p, end);
-    if (!rst_token_names(&token)) return SQLITE_OK;
-    name = rst_token_name(&token);
+    if (type == NULL || !rst_token_names(&s->name)) return SQLITE_OK;
+    name = rst_token_name(&s->name);
     if (name == NULL) return SQLITE_NOMEM;
     object = rst_catalog_find(&schema_of(c)->loaded, type, name);
     if (object != NULL && !rst_object_is_virtual(object)) {
@@ -129,10 +117,9 @@ static int reach_dropped(rst_connection *c, const char *sql, rst_schema_reach *r
 }
 
 int rst_schema_reach_find(rst_connection *c, const char *sql, rst_schema_reach *reach) {
-    const char *p = sql;
-    rst_token verb = rst_token_next(&p, sql + strlen(sql));
-    reach->only_adds = rst_token_is(&verb, "CREATE");
-    return reach->only_adds ? SQLITE_OK : reach_dropped(c, sql, reach);
+    const rst_schema_statement s = rst_schema_statement_read(sql, sql + strlen(sql));
+    reach->only_adds = rst_token_is(&s.verb, "CREATE");
+    return reach->only_adds ? SQLITE_OK : reach_dropped(c, &s, reach);
 }
 
 const rst_schema_row *rst_schema_rows_find(const rst_schema_rows *s, int64_t rowid) {

@@ -18,11 +18,8 @@
 #include <string.h>
 
 static char *trigger_name(const char *sql) {
-    const char *p = sql, *end = sql + strlen(sql);
-    rst_token token = rst_token_next(&p, end), schema;
-    while (token.type != TOKEN_END && !rst_token_is(&token, "TRIGGER")) token = rst_token_next(&p, end);
-    token = rst_token_object(&p, end, &schema);
-    return rst_token_name(&token);
+    const rst_schema_statement s = rst_schema_statement_read(sql, sql + strlen(sql));
+    return rst_token_name(&s.name);
 }
 
 int rst_temporary_trigger_find(const rst_connection *c, const rst_token *name) {
@@ -179,14 +176,6 @@ static int is_in_temp(rst_connection *c, const char *trigger, bool *found) {
     return sqlite3_finalize(statement);
 }
 
-static bool is_conditional(const char *sql) {
-    const char *p = sql, *end = sql + strlen(sql);
-    rst_token token = rst_token_next(&p, end);
-    while (token.type != TOKEN_END && !rst_token_is(&token, "TRIGGER")) token = rst_token_next(&p, end);
-    token = rst_token_next(&p, end);
-    return rst_token_is(&token, "IF");
-}
-
 static int temporary_trigger(rst_connection *c, const char *sql, char **message) {
     rst_schema *schema = schema_of(c);
     char *name = trigger_name(sql), *text = NULL;
@@ -204,7 +193,7 @@ static int temporary_trigger(rst_connection *c, const char *sql, char **message)
         known = other != NULL && sqlite3_stricmp(other, name) == 0;
         sqlite3_free(other);
     }
-    if (known && is_conditional(sql)) {
+    if (known && rst_schema_statement_read(sql, sql + strlen(sql)).conditional) {
         sqlite3_free(name);
         return SQLITE_OK;
     }

@@ -107,30 +107,19 @@ static bool names_what_the_mirror_lacks(rst_connection *c, const char *sql) {
     }
 }
 
-static bool adds_column(const char *sql) {
-    const char *p = sql, *end = sql + strlen(sql);
-    rst_token token, schema;
-    (void)rst_token_next(&p, end); /* ALTER */
-    (void)rst_token_next(&p, end); /* TABLE */
-    (void)rst_token_object(&p, end, &schema);
-    token = rst_token_next(&p, end);
-    return rst_token_is(&token, "ADD");
-}
-
 int rst_temporary_objects_lend(rst_connection *c, const char *sql) {
     rst_schema *schema = schema_of(c);
-    const char *p = sql;
-    rst_token verb = rst_token_next(&p, sql + strlen(sql));
+    const rst_schema_statement s = rst_schema_statement_read(sql, sql + strlen(sql));
     struct rst_temporary_objects *objects;
     int code;
     rst_temporary_objects_free(c);
     /* beside a native file SQLite does it itself */
-    if (schema->sidecar || !rst_token_is(&verb, "ALTER")) return SQLITE_OK;
+    if (schema->sidecar || !rst_token_is(&s.verb, "ALTER")) return SQLITE_OK;
     objects = sqlite3_malloc64(sizeof *objects);
     if (objects == NULL) return SQLITE_NOMEM;
     memset(objects, 0, sizeof *objects);
     definitions_of(c)->temporary_objects = objects;
-    objects->adds = adds_column(sql);
+    objects->adds = rst_token_is(&s.after, "ADD");
     code = read_objects(c, objects);
     for (int i = 0; i < objects->count && code == SQLITE_OK; i++) {
         temporary_object *object = &objects->list[i];

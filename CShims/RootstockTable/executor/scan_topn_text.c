@@ -19,10 +19,9 @@
 
 /* The item of FROM is the table by its name, which no view of TEMP hides. */
 static bool is_table(const rst_table *table, const rst_syntax *item) {
-    const char *p = item->first->start;
     rst_token schema, name;
     if (item->kind != SYNTAX_TABLE) return false;
-    name = rst_token_object(&p, item->first->end, &schema);
+    name = rst_syntax_name(item->first, &schema);
     if (!rst_token_same_name(&name, table->declared_name)) return false;
     if (schema.type != TOKEN_END) return rst_token_same_name(&schema, "main");
     /* An error of a view. */

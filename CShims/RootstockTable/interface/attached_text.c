@@ -18,6 +18,7 @@
 #include "parser/edits.h"
 #include "parser/parameters.h"
 #include "parser/pragma.h"
+#include "parser/schema_statement.h"
 #include "parser/statement.h"
 #include "parser/syntax_tree.h"
 #include "program/argument_pack.h"
@@ -168,28 +169,6 @@ static int whole(rst_attached *a, const char *sql, const char *end, bool prepare
     return code;
 }
 
-/* The first part of a change, in the order of the text, that brings in another table; null: none does. */
-static const rst_syntax *other_table(const rst_syntax *node) {
-    if (node->kind == SYNTAX_WITH || node->kind == SYNTAX_FROM || node->kind == SYNTAX_TABLE) return node;
-    if (node->kind == SYNTAX_CORE && rst_syntax_child(node, SYNTAX_FROM) != NULL) return node;
-    for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
-        const rst_syntax *found = other_table(child);
-        if (found != NULL) return found;
-    }
-    return NULL;
-}
-
-/* Whether the change reads another table than its target: the word that says so. */
-static int reads_more(const rst_statement_parts *parts, rst_token *word) {
-    rst_syntax_tree tree;
-    int code = rst_syntax_parse(&tree, parts->whole.start, parts->whole.end);
-    const rst_syntax *other = code == SQLITE_OK ? other_table(tree.root) : NULL;
-    const char *p = other == NULL ? parts->whole.end : other->start;
-    *word = rst_token_next(&p, parts->whole.end);
-    rst_syntax_free(&tree);
-    return code == SQLITE_NOMEM ? code : SQLITE_OK; /* what makes no sense SQLite refuses */
-}
-
 /* ---- INSERT ---- */
 
 /* '1' for each column of the table that the statement names. *all: it names none, so gives all. */
@@ -262,7 +241,7 @@ static int rewrite_change(rst_connection *c, const char *sql, const char *end, c
     }
     if (parts.upsert.start != NULL || parts.returning.start != NULL || parts.index.type != TOKEN_END ||
         rst_token_same_name(&parts.table, "sqlite_sequence") || rst_token_same_name(&parts.table, "sqlite_stat1")) {
-        int code = reads_more(&parts, &word);
+        int code = rst_statement_reads_more(&parts, &word);
         if (code != SQLITE_OK) return code;
         if (word.type != TOKEN_END) {
             rst_set_message(message,
@@ -333,38 +312,26 @@ static int rewrite_attach(rst_connection *c, const char *p, const char *end, cha
 
 /* ---- the rest ---- */
 
-/* CREATE, DROP, ALTER: the store whose schema changes. p behind the first word. */
-static int rewrite_schema(rst_connection *c, const char *sql, const char *p, const char *end, char **out, bool *done,
-                          char **message) {
-    const char *start = sql;
-    rst_token verb = rst_token_next(&start, end), token = rst_token_next(&p, end), schema, name;
+/* CREATE, DROP, ALTER: the store whose schema changes. */
+static int rewrite_schema(rst_connection *c, const char *sql, const char *end, char **out, bool *done, char **message) {
+    const rst_schema_statement s = rst_schema_statement_read(sql, end);
     rst_attached *a;
-    const bool creates = rst_token_is(&verb, "CREATE");
-    bool table = false;
-    while (rst_token_is(&token, "UNIQUE") || rst_token_is(&token, "VIRTUAL")) token = rst_token_next(&p, end);
-    if (rst_token_is(&token, "TEMP") || rst_token_is(&token, "TEMPORARY")) return SQLITE_OK;
-    table = rst_token_is(&token, "TABLE");
-    name = rst_token_object(&p, end, &schema);
-    if (creates && schema.type == TOKEN_END) return SQLITE_OK; /* main's */
-    a = attached_of(c, &schema, &name);
+    if (s.temporary || (rst_token_is(&s.verb, "CREATE") && s.schema.type == TOKEN_END)) return SQLITE_OK; /* main's */
+    a = attached_of(c, &s.schema, &s.name);
     if (a == NULL) return SQLITE_OK;
     *done = true;
-    if (creates && table) {
-        token = rst_token_next(&p, end);
-        if (rst_token_is(&token, "AS")) {
-            rst_set_message(message,
-                            "CREATE TABLE %s.%.*s AS SELECT is not made in an attached store: write CREATE TABLE with "
-                            "its columns, then INSERT INTO ... SELECT",
-                            a->schema, (int)name.size, name.text);
-            return SQLITE_ERROR;
-        }
+    if (rst_schema_statement_is(&s, "CREATE", "TABLE") && rst_token_is(&s.after, "AS")) {
+        rst_set_message(message,
+                        "CREATE TABLE %s.%.*s AS SELECT is not made in an attached store: write CREATE TABLE with its "
+                        "columns, then INSERT INTO ... SELECT",
+                        a->schema, (int)s.name.size, s.name.text);
+        return SQLITE_ERROR;
     }
     return whole(a, sql, end, false, out, message);
 }
 
 /* PRAGMA: of the store that its schema names, or that has the table or index. */
-static int rewrite_pragma(rst_connection *c, const char *sql, const char *end, char **out, bool *done,
-                          char **message) {
+static int rewrite_pragma(rst_connection *c, const char *sql, const char *end, char **out, bool *done, char **message) {
     static const char *const of_tables[] = {"table_info", "table_xinfo", "index_list",
                                             "index_info", "index_xinfo", "foreign_key_list"};
     rst_pragma pragma;
@@ -422,18 +389,15 @@ int rst_attached_rewrite(rst_connection *c, const char *sql, const char *end, ch
         rst_token_is(&token, "DELETE") || rst_token_is(&token, "WITH"))
         code = rewrite_change(c, sql, end, rewritten, done, message);
     else if (rst_token_is(&token, "CREATE") || rst_token_is(&token, "DROP") || rst_token_is(&token, "ALTER"))
-        code = rewrite_schema(c, sql, p, end, rewritten, done, message);
+        code = rewrite_schema(c, sql, end, rewritten, done, message);
     else if (rst_token_is(&token, "PRAGMA"))
         return rewrite_pragma(c, sql, end, rewritten, done, message);
     else if (rst_token_is(&token, "REINDEX") || rst_token_is(&token, "ANALYZE") || rst_token_is(&token, "VACUUM")) {
-        const char *q = p;
-        rst_token name = rst_token_next(&q, end);
-        rst_attached *a = attached_called(c, &name);
+        const rst_schema_statement s = rst_schema_statement_read(sql, end);
+        rst_attached *a = attached_called(c, s.schema.type == TOKEN_END ? &s.name : &s.schema);
         if (a == NULL) return SQLITE_OK;
         *done = true;
-        p = q;
-        name = rst_token_next(&q, end);
-        if (rst_token_mark(&name, ".") || rst_token_is(&token, "VACUUM"))
+        if (s.schema.type != TOKEN_END || rst_token_is(&token, "VACUUM"))
             return whole(a, sql, end, false, rewritten, message);
         *rewritten =
             sqlite3_mprintf("SELECT 1 WHERE rootstock_attached_run(%Q,'%.*s')", a->schema, (int)token.size, token.text);

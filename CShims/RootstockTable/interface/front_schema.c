@@ -61,14 +61,12 @@ int rst_quoted_call(const char *function, const char *start, const char *end, ch
 
 /* CREATE VIRTUAL TABLE in the store's schema: of its own engine, or kv, or *hosted. Another module's table would be
 ** gone with the connection. */
-static int check_virtual(rst_connection *c, const char *p, const char *end, bool *hosted, char **message) {
-    rst_token token = rst_token_next(&p, end), schema; /* TABLE */
-    (void)rst_token_object(&p, end, &schema);
-    if (schema.type != TOKEN_END && !rst_token_same_name(&schema, "main")) return SQLITE_OK;
-    do {
-        token = rst_token_next(&p, end);
-    } while (token.type != TOKEN_END && !rst_token_is(&token, "USING"));
-    token = rst_token_next(&p, end);
+static int check_virtual(rst_connection *c, const rst_schema_statement *s, const char *end, bool *hosted,
+                         char **message) {
+    const char *p = s->after.text + s->after.size;
+    const rst_token token = rst_token_next(&p, end);
+    if (!rst_token_is(&s->after, "USING")) return SQLITE_OK;
+    if (s->schema.type != TOKEN_END && !rst_token_same_name(&s->schema, "main")) return SQLITE_OK;
     *hosted = rst_hosted_is(c, &token) || rst_hosted_may_be_program(c, &token);
     if (*hosted) return SQLITE_OK;
     if (rst_token_same_name(&token, store_of(c)->engine->name) || rst_token_same_name(&token, "kv")) return SQLITE_OK;
@@ -93,19 +91,12 @@ static int transform_object(rst_connection *c, const char *sql, const char *end,
 
 /* CREATE TABLE x AS SELECT over what only the connection itself has (temp tables, attached ones, modules): its own word
 ** on the SELECT. SQLITE_NOTFOUND: it is no such statement. */
-static int ask_connection(rst_connection *c, const char *sql, const char *end, char **message) {
-    const char *p = sql;
-    rst_token token = rst_token_next(&p, end);
+static int ask_connection(rst_connection *c, const rst_schema_statement *s, const char *end, char **message) {
     sqlite3_stmt *statement = NULL;
     char *text, *named = NULL;
     int code;
-    if (!rst_token_is(&token, "CREATE")) return SQLITE_NOTFOUND;
-    token = rst_token_next(&p, end);
-    if (!rst_token_is(&token, "TABLE")) return SQLITE_NOTFOUND;
-    while (!rst_token_is(&token, "AS") && !rst_token_mark(&token, "(") && token.type != TOKEN_END)
-        token = rst_token_next(&p, end);
-    if (!rst_token_is(&token, "AS")) return SQLITE_NOTFOUND;
-    text = rst_span_text(p, end);
+    if (!rst_schema_statement_is(s, "CREATE", "TABLE") || !rst_token_is(&s->after, "AS")) return SQLITE_NOTFOUND;
+    text = rst_span_text(s->after.text + s->after.size, end);
     code = text == NULL ? SQLITE_NOMEM : rst_transform_names(c, text, text + strlen(text), &named, message);
     if (code == SQLITE_OK) {
         code = sqlite3_prepare_v2(c->db, named != NULL ? named : text, -1, &statement, NULL);
@@ -118,7 +109,8 @@ static int ask_connection(rst_connection *c, const char *sql, const char *end, c
 }
 
 /* SQLite says what is wrong with the statement itself when it is prepared, before it asks for the lock. */
-static int ask_mirror(rst_connection *c, const char *sql, const char *end, char **message) {
+static int ask_mirror(rst_connection *c, const char *sql, const rst_schema_statement *s, const char *end,
+                      char **message) {
     rst_schema *schema = schema_of(c);
     sqlite3_stmt *statement = NULL;
     int code = rst_function_proxies_sync_for(c, sql, end);
@@ -127,7 +119,7 @@ static int ask_mirror(rst_connection *c, const char *sql, const char *end, char 
     sqlite3_finalize(statement);
     if (code == SQLITE_OK || strncmp(sqlite3_errmsg(schema->schema_db), "unknown database", 16) == 0) return SQLITE_OK;
     if (strncmp(sqlite3_errmsg(schema->schema_db), "no such ", 8) == 0) {
-        int asked = ask_connection(c, sql, end, message);
+        int asked = ask_connection(c, s, end, message);
         if (asked != SQLITE_NOTFOUND) return asked;
     }
     rst_set_message(message, "%s", sqlite3_errmsg(schema->schema_db));
@@ -136,14 +128,11 @@ static int ask_mirror(rst_connection *c, const char *sql, const char *end, char 
 
 /* CREATE TRIGGER in temp, which has its triggers in two places: SQLite looks at those of its own tables, the schema
 ** database at those of the store's. on_store: the new one is among the latter. */
-static int transform_temporary_trigger(rst_connection *c, const char *sql, const char *end, const rst_token *name,
-                                       bool on_store, char **out, char **message) {
-    const char *p = sql;
-    rst_token token = rst_token_next(&p, end);
+static int transform_temporary_trigger(rst_connection *c, const char *sql, const char *end,
+                                       const rst_schema_statement *s, bool on_store, char **out, char **message) {
+    const rst_token *name = &s->name;
     if (on_store ? rst_elsewhere(c, name, ROOTSTOCK_TRIGGERS, false) : rst_temporary_trigger_find(c, name) >= 0) {
-        while (token.type != TOKEN_END && !rst_token_is(&token, "TRIGGER")) token = rst_token_next(&p, end);
-        token = rst_token_next(&p, end);
-        if (!rst_token_is(&token, "IF")) {
+        if (!s->conditional) {
             rst_set_message(message, "trigger %.*s already exists", (int)name->size, name->text);
             return SQLITE_ERROR;
         }
@@ -151,15 +140,6 @@ static int transform_temporary_trigger(rst_connection *c, const char *sql, const
     }
     return on_store ? rst_quoted_call("rootstock_temp_trigger", sql, end, out)
                     : transform_object(c, sql, end, out, message);
-}
-
-/* Whether what is created, a table or view, is in temp. p: behind the word that says what. */
-static bool names_in_temp(rst_token what, const char *p, const char *end, bool temporary) {
-    rst_token schema;
-    if (temporary) return true;
-    if (rst_token_is(&what, "VIRTUAL")) (void)rst_token_next(&p, end);
-    (void)rst_token_object(&p, end, &schema);
-    return rst_token_same_name(&schema, "temp");
 }
 
 /* rootstock_ddl(text, arguments ...): CREATE TABLE ... AS SELECT may have parameters. */
@@ -183,66 +163,53 @@ static int ddl_call(rst_connection *c, const char *sql, const char *end, char **
 
 int rst_rewrite_schema(rst_connection *c, const char *sql, const char *end, const char *stop, char **out,
                        char **message) {
-    const char *p = sql;
-    rst_token verb = rst_token_next(&p, end), what = rst_token_next(&p, end), name, schema;
-    bool temporary = false, create = rst_token_is(&verb, "CREATE"), drop = rst_token_is(&verb, "DROP");
-    bool trigger, index;
+    const rst_schema_statement s = rst_schema_statement_read(sql, end);
+    const bool create = rst_token_is(&s.verb, "CREATE"), drop = rst_token_is(&s.verb, "DROP");
+    const bool trigger = rst_token_is(&s.type, "TRIGGER"), index = rst_token_is(&s.type, "INDEX");
+    const bool bare = s.schema.type == TOKEN_END;
     int code;
-    if (rst_token_is(&what, "TEMP") || rst_token_is(&what, "TEMPORARY")) {
-        temporary = true;
-        what = rst_token_next(&p, end);
-    }
-    if (create && !rst_token_is(&what, "TRIGGER") && names_in_temp(what, p, end, temporary)) {
+    if (create && !trigger && s.temporary) {
         rewriter_of(c)->temporary_names = true;
         store_of(c)->temporary_watched = rewriter_of(c)->temporary_trigger_count > 0;
     }
-    if (rst_token_is(&what, "UNIQUE")) what = rst_token_next(&p, end);
-    if (rst_token_is(&what, "VIRTUAL")) {
+    if (s.is_virtual) {
         bool hosted = false;
-        code = create && !temporary ? check_virtual(c, p, end, &hosted, message) : SQLITE_OK;
+        code = create && !s.temporary ? check_virtual(c, &s, end, &hosted, message) : SQLITE_OK;
         if (!hosted) return code;
-        what = rst_token_next(&p, end);
     }
-    trigger = rst_token_is(&what, "TRIGGER");
-    index = rst_token_is(&what, "INDEX");
-    name = rst_token_object(&p, end, &schema);
-    if (rst_token_same_name(&schema, "temp")) temporary = true;
     if (create && (trigger || index)) {
         /* On which table? */
+        const char *p = s.after.text;
         rst_token token, on_schema, table;
         do {
             token = rst_token_next(&p, end);
         } while (token.type != TOKEN_END && !rst_token_is(&token, "ON"));
         table = rst_token_object(&p, end, &on_schema);
-        if (trigger && temporary)
-            return transform_temporary_trigger(c, sql, end, &name, rst_target(c, &on_schema, &table) != NULL, out,
+        if (trigger && s.temporary)
+            return transform_temporary_trigger(c, sql, end, &s, rst_target(c, &on_schema, &table) != NULL, out,
                                                message);
         if (on_schema.type != TOKEN_END && !rst_token_same_name(&on_schema, "main")) {
             return trigger ? transform_object(c, sql, end, out, message) : SQLITE_OK;
         }
-        if (schema.type == TOKEN_END && on_schema.type == TOKEN_END && rst_token_names(&table) &&
+        if (bare && on_schema.type == TOKEN_END && rst_token_names(&table) &&
             rst_elsewhere(c, &table, ROOTSTOCK_TABLES, false)) {
-            return trigger ? transform_temporary_trigger(c, sql, end, &name, false, out, message) : SQLITE_OK;
+            return trigger ? transform_temporary_trigger(c, sql, end, &s, false, out, message) : SQLITE_OK;
         }
     }
-    if (trigger && drop && temporary && rst_temporary_trigger_find(c, &name) >= 0)
-        return rst_quoted_call("rootstock_drop_temp_trigger", name.text, name.text + name.size, out);
-    if (temporary || (schema.type != TOKEN_END && !rst_token_same_name(&schema, "main"))) {
+    if (trigger && drop && (bare || s.temporary) && rst_temporary_trigger_find(c, &s.name) >= 0)
+        return rst_quoted_call("rootstock_drop_temp_trigger", s.name.text, s.name.text + s.name.size, out);
+    if (s.temporary || (!bare && !rst_token_same_name(&s.schema, "main")))
         return rst_transform_names(c, sql, end, out, message);
-    }
-    if (schema.type == TOKEN_END && !create && rst_token_names(&name)) {
-        if (trigger && drop && rst_temporary_trigger_find(c, &name) >= 0) {
-            return rst_quoted_call("rootstock_drop_temp_trigger", name.text, name.text + name.size, out);
-        }
+    if (bare && !create && rst_token_names(&s.name)) {
         const char *types = trigger ? ROOTSTOCK_TRIGGERS : index ? ROOTSTOCK_INDEXES : ROOTSTOCK_TABLES;
-        if (rst_elsewhere(c, &name, types, !rst_in_store(c, &name, types)))
+        if (rst_elsewhere(c, &s.name, types, !rst_in_store(c, &s.name, types)))
             return rst_transform_names(c, sql, end, out, message);
     }
-    code = ask_mirror(c, sql, stop, message); /* the semicolon included, at which an error may be found */
+    code = ask_mirror(c, sql, &s, stop, message); /* the semicolon included, at which an error may be found */
     if (code != SQLITE_OK) return code;
     /* Of an index, and of a table with options behind its parenthesis, SQLite keeps the text up to the semicolon,
     ** blanks included. */
-    if (create && (index || rst_token_is(&what, "TABLE")))
+    if (create && (index || rst_token_is(&s.type, "TABLE")))
         while (end < stop && *end != ';') end++;
     return ddl_call(c, sql, end, out, message);
 }
@@ -256,9 +223,8 @@ bool rst_changes_schema_table(const rst_statement_parts *parts) {
 }
 
 int rst_rewrite_schema_table(rst_connection *c, const rst_statement_parts *parts, char **out, char **message) {
-    const char *p = parts->whole.start, *end = parts->whole.end, *behind;
-    int writable = 0, defensive = 0;
-    rst_token token, next;
+    int writable = 0, defensive = 0, code;
+    rst_token word;
     (void)sqlite3_db_config(c->db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, -1, &writable);
     (void)sqlite3_db_config(c->db, SQLITE_DBCONFIG_DEFENSIVE, -1, &defensive);
     if (!writable || defensive) {
@@ -266,13 +232,9 @@ int rst_rewrite_schema_table(rst_connection *c, const rst_statement_parts *parts
         return SQLITE_ERROR;
     }
     /* It runs on the schema database, whose other tables have no rows. */
-    for (token = rst_token_next(&p, end); token.type != TOKEN_END; token = next) {
-        behind = p;
-        next = rst_token_next(&p, end);
-        if (!rst_token_is(&token, "SELECT") && !rst_token_is(&token, "RETURNING") &&
-            !(rst_token_is(&token, "FROM") && behind > parts->verb.end) &&
-            !(rst_token_is(&token, "IN") && !rst_token_mark(&next, "(")))
-            continue;
+    code = rst_statement_reads_more(parts, &word);
+    if (code != SQLITE_OK) return code;
+    if (word.type != TOKEN_END || parts->returning.start != NULL) {
         rst_set_message(message, "a change of sqlite_schema on a store reads no other table, and has no RETURNING");
         return SQLITE_ERROR;
     }

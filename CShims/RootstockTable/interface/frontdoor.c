@@ -249,8 +249,22 @@ static int rewrite_explain(rst_connection *c, const char *sql, const char *end, 
     return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-/* VACUUM [schema] [INTO file], p behind the first word, stop behind the semicolon. That of temp or of an attached file is SQLite's own, and so is
-** what it has to say of one that it does not understand. */
+/* REINDEX, ANALYZE. Of a temp or attached object, or schema: SQLite's own. */
+static int rewrite_maintenance(rst_connection *c, const char *sql, const char *end, char **out) {
+    static const char either[] = ROOTSTOCK_TABLES ", " ROOTSTOCK_INDEXES;
+    const rst_schema_statement s = rst_schema_statement_read(sql, end);
+    const bool reindex = rst_token_is(&s.verb, "REINDEX"), bare = s.schema.type == TOKEN_END;
+    bool own = s.name.type == TOKEN_END || rst_token_same_name(bare ? &s.name : &s.schema, "main");
+    /* What ANALYZE is given may be a schema's name, and is that first. A bare name is main's for REINDEX, for ANALYZE
+    ** temp's first. */
+    if (!own && bare && rst_in_store(c, &s.name, either))
+        own = reindex || (!is_schema(c, &s.name) && !rst_elsewhere(c, &s.name, either, false));
+    if (!own && (!bare || rst_elsewhere(c, &s.name, either, true) || is_schema(c, &s.name))) return SQLITE_OK;
+    return rst_quoted_call(reindex ? "rootstock_reindex" : "rootstock_analyze", sql, end, out);
+}
+
+/* VACUUM [schema] [INTO file], p behind the first word, stop behind the semicolon. That of temp or of an attached file
+** is SQLite's own, and so is what it has to say of one that it does not understand. */
 static int rewrite_vacuum(rst_connection *c, const char *p, const char *end, const char *stop, char **out,
                           char **message) {
     const char *words = p;
@@ -302,27 +316,17 @@ static int rewrite_detach(const char *p, const char *end, char **out, char **mes
 /* SELECT count(*) FROM t, and nothing more: the engine knows. p stands behind SELECT. *counts: the text is that, be t
 ** the store's or not. */
 static bool count_of_table(rst_connection *c, const char *p, const char *end, bool *counts, char **out) {
-    const char *text;
-    rst_token token = rst_token_next(&p, end), schema = {TOKEN_END, p, 0}, name, next;
+    static const char *const words[] = {"COUNT", "(", "*", ")", "FROM"};
+    const char *text = NULL;
+    rst_token token, schema, name;
     rst_table *table;
-    text = token.text;
-    if (!rst_token_is(&token, "COUNT")) return false;
-    token = rst_token_next(&p, end);
-    if (!rst_token_mark(&token, "(")) return false;
-    token = rst_token_next(&p, end);
-    if (!rst_token_mark(&token, "*")) return false;
-    token = rst_token_next(&p, end);
-    if (!rst_token_mark(&token, ")")) return false;
-    token = rst_token_next(&p, end);
-    if (!rst_token_is(&token, "FROM")) return false;
-    name = rst_token_next(&p, end);
-    next = rst_token_next(&p, end);
-    if (rst_token_mark(&next, ".")) {
-        schema = name;
-        name = rst_token_next(&p, end);
-        next = rst_token_next(&p, end);
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        token = rst_token_next(&p, end);
+        if (i == 0) text = token.text;
+        if (!rst_token_is(&token, words[i]) && !rst_token_mark(&token, words[i])) return false;
     }
-    if (next.type != TOKEN_END || !rst_token_names(&name)) return false;
+    name = rst_token_object(&p, end, &schema);
+    if (!rst_token_names(&name) || rst_token_next(&p, end).type != TOKEN_END) return false;
     *counts = true;
     table = rst_target(c, &schema, &name);
     if (table == NULL) return false;
@@ -395,24 +399,8 @@ static int rewrite_here(rst_connection *c, const char *sql, int bytes, char **re
         return rst_rewrite_pragma(c, sql, last, rewritten, message);
     }
     if (rst_token_is(&token, "EXPLAIN")) return rewrite_explain(c, sql, last, rewritten, message);
-    if (rst_token_is(&token, "REINDEX") || rst_token_is(&token, "ANALYZE")) {
-        /* Of a temp or attached object, or schema: SQLite's own. A bare name is main's for REINDEX, for ANALYZE temp's
-        ** first. */
-        static const char either[] = ROOTSTOCK_TABLES ", " ROOTSTOCK_INDEXES;
-        rst_token name = rst_token_next(&p, last), dot = rst_token_next(&p, last);
-        bool own = name.type == TOKEN_END || rst_token_same_name(&name, "main") ||
-                   (!rst_token_mark(&dot, ".") && rst_in_store(c, &name, either) &&
-                    (rst_token_is(&token, "REINDEX") || !rst_elsewhere(c, &name, either, false)));
-        /* What ANALYZE is given may be a schema's name, and is that first. */
-        if (rst_token_is(&token, "ANALYZE") && !rst_token_mark(&dot, ".") && name.type != TOKEN_END &&
-            !rst_token_same_name(&name, "main") && is_schema(c, &name))
-            own = false;
-        if (!own && name.type != TOKEN_END &&
-            (rst_token_mark(&dot, ".") || rst_elsewhere(c, &name, either, true) || is_schema(c, &name)))
-            return SQLITE_OK;
-        return rst_quoted_call(rst_token_is(&token, "REINDEX") ? "rootstock_reindex" : "rootstock_analyze", sql, last,
-                               rewritten);
-    }
+    if (rst_token_is(&token, "REINDEX") || rst_token_is(&token, "ANALYZE"))
+        return rewrite_maintenance(c, sql, last, rewritten);
     if (rst_token_is(&token, "DETACH")) return rewrite_detach(p, last, rewritten, message);
     if (rst_token_is(&token, "VACUUM")) return rewrite_vacuum(c, p, last, stop, rewritten, message);
     if (rst_token_is(&token, "COMMIT") || rst_token_is(&token, "END") || rst_token_is(&token, "RELEASE")) {

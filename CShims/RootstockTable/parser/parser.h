@@ -7,6 +7,7 @@
 #include "common/common.h"
 #include "parser/parameters.h"
 #include "parser/pragma.h"
+#include "parser/schema_statement.h"
 #include "parser/edits.h"
 #include "parser/tokens.h"
 #include "parser/statement.h"

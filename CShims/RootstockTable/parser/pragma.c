@@ -1,6 +1,6 @@
 /*
-** pragma.c - reads PRAGMA [schema.]name [= argument | (argument)]. Invariant: what is read as one SQLite's grammar takes
-** for one.
+** pragma.c - reads PRAGMA [schema.]name [= argument | (argument)]. Invariant: what is read as one, SQLite's grammar
+** takes for one.
 */
 #include "parser/parser.h"
 

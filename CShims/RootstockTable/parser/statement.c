@@ -5,6 +5,7 @@
 #include "parser/statement.h"
 
 #include "common/allocation.h"
+#include "parser/syntax_tree.h"
 
 #include <string.h>
 
@@ -244,4 +245,25 @@ bool rst_statement_clears(const rst_statement_parts *parts) {
 
 char *rst_span_text(const char *start, const char *end) {
     return sqlite3_mprintf("%.*s", (int)(end - start), start);
+}
+
+/* The first part of a change, in the order of the text, that brings in another table; null: none does. */
+static const rst_syntax *other_table(const rst_syntax *node) {
+    if (node->kind == SYNTAX_WITH || node->kind == SYNTAX_FROM || node->kind == SYNTAX_TABLE) return node;
+    if (node->kind == SYNTAX_CORE && rst_syntax_child(node, SYNTAX_FROM) != NULL) return node;
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
+        const rst_syntax *found = other_table(child);
+        if (found != NULL) return found;
+    }
+    return NULL;
+}
+
+int rst_statement_reads_more(const rst_statement_parts *parts, rst_token *word) {
+    rst_syntax_tree tree;
+    int code = rst_syntax_parse(&tree, parts->whole.start, parts->whole.end);
+    const rst_syntax *other = code == SQLITE_OK ? other_table(tree.root) : NULL;
+    const char *p = other == NULL ? parts->whole.end : other->start;
+    *word = rst_token_next(&p, parts->whole.end);
+    rst_syntax_free(&tree);
+    return code == SQLITE_NOMEM ? code : SQLITE_OK; /* what makes no sense SQLite refuses */
 }

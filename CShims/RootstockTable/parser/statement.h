@@ -40,6 +40,8 @@ void rst_statement_parse(const char *sql, const char *end, rst_statement_parts *
 /* A DELETE of every row, of which nothing else is said: no WITH, no RETURNING, and nothing behind the table that could
 ** be wrong. */
 bool rst_statement_clears(const rst_statement_parts *parts);
+/* Whether a change reads another table than its target: *word says so, or is TOKEN_END. SQLITE_OK or SQLITE_NOMEM. */
+int rst_statement_reads_more(const rst_statement_parts *parts, rst_token *word);
 /* End of the first statement: behind its semicolon, or the end. CREATE TRIGGER ends behind END. */
 const char *rst_statement_end(const char *sql, const char *end);
 /* A copy from sqlite3_malloc, or null. */

@@ -246,15 +246,6 @@ rst_token rst_token_object(const char **position, const char *end, rst_token *sc
     rst_token name = rst_token_next(position, end), dot;
     const char *behind = *position;
     *schema = (rst_token){TOKEN_END, name.text, 0};
-    if (rst_token_is(&name, "IF")) {
-        rst_token word = rst_token_next(&behind, end);
-        if (rst_token_is(&word, "NOT")) word = rst_token_next(&behind, end);
-        if (rst_token_is(&word, "EXISTS")) {
-            *position = behind;
-            name = rst_token_next(position, end);
-        }
-        behind = *position;
-    }
     dot = rst_token_next(&behind, end);
     if (rst_token_mark(&dot, ".")) {
         *schema = name;

@@ -41,8 +41,7 @@ static void seek(seeking *s, const rst_syntax *node, const rst_syntax *parent) {
     rst_token schema, own;
     if (node->kind == SYNTAX_TARGET || (node->kind == SYNTAX_TABLE && parent->kind == SYNTAX_FROM)) {
         const rst_syntax *alias = rst_syntax_child(node, SYNTAX_ALIAS);
-        const char *p = node->first->start;
-        rst_token table = rst_token_object(&p, node->first->end, &schema), none;
+        rst_token table = rst_syntax_name(node->first, &schema), none;
         own = alias == NULL ? table : rst_syntax_name(alias->last, &none);
         if (rst_token_alike(&own, s->name)) {
             s->table = rst_target(s->c, &schema, &table);

@@ -116,7 +116,6 @@ int rst_offset_tell(rst_connection *c, rst_draft *draft) {
     const rst_syntax *core, *order, *limit, *name = NULL;
     rst_token schema, table;
     rst_edits edits = {0};
-    const char *p;
     if (tree == NULL) return draft->parsed == SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
     core = tree->root->first;
     if (tree->root->kind != SYNTAX_SELECT || core->kind != SYNTAX_CORE) return SQLITE_OK;
@@ -125,8 +124,7 @@ int rst_offset_tell(rst_connection *c, rst_draft *draft) {
     if (limit != NULL && limit->kind == SYNTAX_LIMIT && has_offset(limit) && (order == NULL || is_of_names(order)))
         name = table_of(core);
     if (name == NULL) return SQLITE_OK;
-    p = name->start;
-    table = rst_token_object(&p, name->end, &schema);
+    table = rst_syntax_name(name, &schema);
     if (rst_target(c, &schema, &table) == NULL) return SQLITE_OK;
     rst_edits_add(&edits, name->end, name->end,
                   sqlite3_mprintf("('%s')", order != NULL ? ROOTSTOCK_OFFSET_HINT " ordered" : ROOTSTOCK_OFFSET_HINT));

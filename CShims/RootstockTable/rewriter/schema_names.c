@@ -67,8 +67,7 @@ static void replace(rst_rewriting *w, const char *start, const char *end, const 
 
 static void write_hint(rst_rewriting *w, const rst_syntax *node, const rst_syntax *hint, bool argument) {
     const rst_syntax *object = node->first;
-    const char *p = object->start;
-    rst_token schema, name = rst_token_object(&p, object->end, &schema);
+    rst_token schema, name = rst_syntax_name(object, &schema);
     const rst_table *table = rst_target(w->c, &schema, &name);
     char *index = NULL;
     bool known = hint->first == NULL;
@@ -118,8 +117,8 @@ static const char *other_name(rst_rewriting *w, const rst_token *name, bool dott
 
 void rst_write_table(rst_rewriting *w, const rst_syntax *node, const rst_syntax *join, bool item) {
     const rst_syntax *object = node->first, *hint = rst_syntax_child(node, SYNTAX_HINT);
-    const char *p = object->start, *other, *alias = NULL;
-    rst_token schema, name = rst_token_object(&p, object->end, &schema);
+    const char *other, *alias = NULL;
+    rst_token schema, name = rst_syntax_name(object, &schema);
     const bool dotted = schema.type != TOKEN_END, called = rst_syntax_child(node, SYNTAX_VECTOR) != NULL;
     const bool bare = rst_syntax_child(node, SYNTAX_ALIAS) == NULL && (item || node->kind == SYNTAX_TARGET);
     if (hint != NULL && !called) write_hint(w, node, hint, item && !(join != NULL && rst_join_has(join, "RIGHT")));

@@ -21,8 +21,7 @@ static void read_node(rst_connection *c, const rst_syntax_tree *tree, const rst_
     *item = (rst_scope_item){.node = node, .name = {TOKEN_END, node->start, 0}};
     if (node->kind == SYNTAX_TABLE || node->kind == SYNTAX_TARGET) {
         const rst_syntax *object = node->first;
-        const char *p = object->start;
-        item->name = rst_token_object(&p, object->end, &schema);
+        item->name = rst_syntax_name(object, &schema);
         if (schema.type != TOKEN_END || !rst_syntax_defines(tree, &item->name))
             item->table = rst_target(c, &schema, &item->name);
         if (rst_syntax_child(node, SYNTAX_VECTOR) == NULL && rst_syntax_child(node, SYNTAX_HINT) == NULL)

@@ -23,17 +23,13 @@ void rst_trigger_parsed_free(rst_trigger_parsed *parsed) {
 static bool read_trigger(const rst_syntax *root, rst_trigger_parsed *out) {
     const rst_syntax *name = root->first, *of = name->next->kind == SYNTAX_COLUMNS ? name->next : NULL,
                      *when = rst_syntax_child(root, SYNTAX_WHEN), *table = of == NULL ? name->next : of->next;
-    const char *p = root->start, *body = root->last->start;
-    rst_token schema, token;
-    while (p < name->start) {
-        token = rst_token_next(&p, name->start);
-        out->temporary |= rst_token_is(&token, "TEMP") || rst_token_is(&token, "TEMPORARY");
-    }
-    token = rst_token_object(&p, name->end, &schema);
-    out->temporary |= rst_token_same_name(&schema, "temp");
-    out->name = rst_token_name(&token);
+    const rst_schema_statement s = rst_schema_statement_read(root->start, root->end);
+    const char *p = name->end, *body = root->last->start;
+    rst_token schema, token = s.name;
+    out->temporary = s.temporary;
+    out->name = rst_token_name(&s.name);
     out->before = true;
-    while (p < table->start && token.type != TOKEN_END) {
+    while (token.type != TOKEN_END) {
         token = rst_token_next(&p, of == NULL ? table->start : of->start);
         if (rst_token_is(&token, "AFTER")) {
             out->before = false;
@@ -371,12 +367,10 @@ static bool same_but_for_blanks(const char *a, const char *b) {
 
 /* Views, and triggers on views: names only, and bodies. */
 int rst_transform_object(rst_connection *c, const char *sql, char **out, char **message) {
-    const char *p = sql, *end = sql + strlen(sql);
-    rst_token create = rst_token_next(&p, end), what = rst_token_next(&p, end);
+    const char *end = sql + strlen(sql);
+    const rst_schema_statement s = rst_schema_statement_read(sql, end);
     *out = NULL;
-    UNUSED(create);
-    while (rst_token_is(&what, "TEMP") || rst_token_is(&what, "TEMPORARY")) what = rst_token_next(&p, end);
-    if (rst_token_is(&what, "TRIGGER")) {
+    if (rst_token_is(&s.type, "TRIGGER")) {
         rst_trigger_parsed parsed;
         sqlite3_str *text;
         int code;
