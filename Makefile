@@ -96,6 +96,7 @@ test-programs:
 	Tests/Clients/Prompt/run.py $$($(SWIFT) build $(SWIFTFLAGS) --ignore-lock --show-bin-path)/rootstock
 	@$(MAKE) --no-print-directory first-hour prose
 	Tests/Unit/Syntax/run.py
+	Tests/Unit/Describe/run.py
 	Tests/Unit/EngineMutants/run.sh
 	Tests/Hostile/BitRot/run.py $(EXTENSION)
 	Tests/Hostile/Corruption/run.sh $(TEST_SECONDS) $(TEST_SEED)

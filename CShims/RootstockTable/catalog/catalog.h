@@ -6,8 +6,8 @@
 **
 ** Circle: row_validator.c schema_db.c schema_db_image.c
 **   (the schema database is filled from an image, and its rows are judged there).
-** Circle: defaults.c schema.c schema_clauses.c
-**   (a DEFAULT is read with the schema, and judged by it).
+** Circle: index_text.c schema.c schema_clauses.c
+**   (tables are described by their texts and those of their indexes, which share a key's columns).
 */
 #ifndef ROOTSTOCK_CATALOG_CATALOG_H
 #define ROOTSTOCK_CATALOG_CATALOG_H

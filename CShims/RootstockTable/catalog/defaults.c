@@ -90,6 +90,15 @@ static int keep_shown(rst_column *column) {
     return code;
 }
 
+/* Prepares on the schema database a SELECT of what the DEFAULT stands for. */
+static int prepare_value(const rst_table *table, const char *format, const char *text, sqlite3_stmt **s) {
+    char *sql = sqlite3_mprintf(format, text);
+    int code =
+        sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(schema_of(table->connection)->schema_db, sql, -1, s, NULL);
+    sqlite3_free(sql);
+    return code;
+}
+
 int rst_describe_defaults(rst_table *table) {
     for (int i = 0; i < table->column_count; i++) {
         rst_column *column = &table->columns[i];
@@ -111,14 +120,17 @@ int rst_describe_defaults(rst_table *table) {
         }
         code = default_word(column->default_text, &name);
         if (code != SQLITE_OK) return code;
-        code = name != NULL ? rst_schema_db_query(table->connection, &s, NULL, "SELECT %Q", name)
-                            : rst_schema_db_query(table->connection, &s, NULL, "SELECT %s", column->default_text);
+        code = name != NULL ? prepare_value(table, "SELECT %Q", name, &s)
+                            : prepare_value(table, "SELECT %s", column->default_text, &s);
         sqlite3_free(name);
         if (code != SQLITE_OK) continue;
         if (sqlite3_step(s) == SQLITE_ROW) {
             rootstock_value *value = &column->missing;
             code = keep(column, s);
-            if (code != SQLITE_OK) return rst_schema_db_finished(s, code);
+            if (code != SQLITE_OK) {
+                sqlite3_finalize(s);
+                return code;
+            }
             if (value->type == VALUE_REAL && column->affinity == AFFINITY_BLOB && value->as.real > -9.2e18 &&
                 value->as.real < 9.2e18 && (double)(int64_t)value->as.real == value->as.real) {
                 value->as.integer = (int64_t)value->as.real;

@@ -5,6 +5,7 @@
 #define ROOTSTOCK_DESCRIBE_H
 
 #include "catalog/catalog.h"
+#include "parser/syntax_tree.h"
 
 /* ---- schema.c ---- */
 /* A copy from sqlite3_malloc; null for null. */
@@ -13,18 +14,18 @@ char *rst_text_duplicate(const char *text);
 bool rst_same_text(const char *a, const char *b);
 /* The array with room for one more, zeroed, behind `count`; null: no memory, and the array is as it was. */
 void *rst_array_grown(void *array, int count, size_t size);
-/* Whether the text has the word, given in lower case, anywhere, in a string or a comment perhaps. */
-bool rst_text_has(const char *text, const char *word);
-/* Prepares a statement on the schema database; format takes the name. A SQLite code. */
-int rst_schema_db_query(rst_connection *c, sqlite3_stmt **statement, char **message, const char *format,
-                        const char *name);
+/* Zeroed, and never of no bytes: null is no memory. */
+void *rst_array_new(int count, size_t size);
+/* Arrays for that many columns. False: no memory. */
+bool rst_foreign_key_room(rst_foreign_key *foreign, int count);
+/* The collation that keys can be ordered by; false: there is none of that name, and *collation is UINT8_MAX. */
+bool rst_collation_number(const char *name, uint8_t *collation);
+/* What the index owns, but for its tree. */
+void rst_index_free(rst_index *index);
 /* A column's text, or null; as sqlite3_column_text. */
 static inline const char *rst_text_at(sqlite3_stmt *statement, int column) {
     return (const char *)sqlite3_column_text(statement, column);
 }
-/* Finalizes it; the code, or what finalizing says where that is an error. */
-int rst_schema_db_finished(sqlite3_stmt *statement, int code);
-
 /* ---- describe_late.c ---- */
 /* Makes a table that is described when it is needed, or at once where others have to know of it. SQLITE_OK or an
 ** error. */
@@ -38,17 +39,29 @@ int rst_tables_complete(rst_connection *c, char **message);
 /* ---- index_text.c ---- */
 /* Whether an index's text says no more than which columns it has: then its table can be described later. */
 bool rst_index_is_plain(const rst_object *object);
-/* The columns that such a text lists, by number, each ascending under its own collation; *columns is from
-** sqlite3_malloc. *count is 0 where the text leaves a doubt. SQLITE_OK or SQLITE_NOMEM. */
-int rst_index_columns(const rst_table *table, const rst_object *object, int **columns, int *count);
+/* A column (or -2) behind the index's last part; collation: null for the column's own. SQLITE_OK or an error. */
+int rst_part_add(const rst_table *table, rst_index *index, int column, bool descending, const rst_token *collation,
+                 char **message);
+/* The column that a term of a key is, whatever its collation; or -1. */
+int rst_term_column(const rst_table *table, const rst_syntax *term);
+/* The parts that the terms in the list are. SQLITE_OK or an error. */
+int rst_describe_terms(const rst_table *table, rst_index *index, const rst_syntax *list, char **message);
+/* The table's indexes that have a text of their own. SQLITE_OK or an error. */
+int rst_describe_indexes(rst_table *table, const rst_catalog *catalog, char **message);
+/* The catalog is another one: which indexes a table has is found out again. */
+void rst_index_lists_free(rst_connection *c);
 
 /* ---- schema_clauses.c ---- */
-/* Expressions and WHERE of a CREATE INDEX text. */
-int rst_describe_expressions(rst_index *index, const char *sql);
-/* The table's foreign keys, from the schema database. */
-int rst_describe_foreign_keys(rst_table *table, char **message);
-/* ON CONFLICT of UNIQUE and PRIMARY KEY, DEFERRABLE of REFERENCES, CHECK: off the text of CREATE TABLE. */
-int rst_describe_clauses(rst_table *table);
+/* The column of that name, or -1. */
+int rst_column_named(const rst_table *table, const rst_token *name);
+/* Name, DEFAULT and what SQLite says of it: of a SYNTAX_COLUMN. SQLITE_OK or an error. */
+int rst_describe_column(rst_table *table, const rst_syntax *node);
+/* Keys, foreign keys, ON CONFLICT and CHECK, of a table whose columns are there. SQLITE_OK or an error. */
+int rst_describe_constraints(rst_table *table, const rst_syntax *create, char **message);
+/* An index of that name in front of the others, which is SQLite's order. SQLITE_OK or SQLITE_NOMEM. */
+int rst_index_begin(rst_table *table, const char *name);
+/* Whether both are one column, under one collation. */
+bool rst_parts_same(const rst_part *a, const rst_part *b);
 
 /* defaults.c: what rows older than a column show, of every column with a DEFAULT. */
 int rst_describe_defaults(rst_table *table);

@@ -1,8 +1,8 @@
 /*
 ** describe_copy.c - after a change of the schema, the tables that it does not concern are described by a copy.
 **
-** To describe a table is to ask the schema database by six statements and to read its text, tens of microseconds; a
-** change of the schema describes all of them. What is said of a table hangs on its own row of the catalog and on those
+** To describe a table is to read its text and those of its indexes, microseconds; a change of the schema describes all
+** of them. What is said of a table hangs on its own row of the catalog and on those
 ** of its indexes, so where these are the same, its description is. One that was not used yet is as good as its copy,
 ** and stays. Invariant: a copy is what rst_table_describe would make: what belongs to the table's use (cursors, plans,
 ** statistics, the open tree) is not copied.
@@ -77,14 +77,6 @@ static bool copy_text(char **to, const char *from) {
     return *to != NULL || from == NULL;
 }
 
-/* Zeroed, and never of no bytes: null is no memory. */
-static void *new_array(int count, size_t size) {
-    size_t bytes = (size_t)(count > 0 ? count : 1) * size;
-    void *array = sqlite3_malloc64(bytes);
-    if (array != NULL) memset(array, 0, bytes);
-    return array;
-}
-
 static bool copy_column(rst_column *to, const rst_column *from) {
     *to = *from;
     to->name = to->type = to->default_text = to->collation_name = NULL;
@@ -105,7 +97,7 @@ static bool copy_column(rst_column *to, const rst_column *from) {
 static bool copy_parts(rst_part **to, int *to_count, const rst_part *from, int count) {
     rst_part *parts;
     if (from == NULL) return true;
-    *to = parts = new_array(count, sizeof *parts);
+    *to = parts = rst_array_new(count, sizeof *parts);
     if (parts == NULL) return false;
     for (*to_count = 0; *to_count < count; ++*to_count) {
         rst_part *part = &parts[*to_count];
@@ -138,13 +130,7 @@ static bool copy_index(const rst_table *table, rst_index *to, const rst_index *f
 static bool copy_foreign_key(rst_foreign_key *to, const rst_foreign_key *from) {
     *to = *from;
     to->parent = NULL;
-    to->parent_columns = new_array(from->column_count, sizeof *to->parent_columns);
-    to->child_columns = new_array(from->column_count, sizeof *to->child_columns);
-    to->parent_key = sqlite3_malloc64(sizeof *to->parent_key +
-                                      (sqlite3_uint64)from->column_count * sizeof to->parent_key->columns[0]);
-    if (to->parent_columns == NULL) to->column_count = 0; /* nothing to free there */
-    if (to->parent_columns == NULL || to->child_columns == NULL || to->parent_key == NULL) return false;
-    to->parent_key->parent = NULL;
+    if (!rst_foreign_key_room(to, from->column_count)) return false;
     for (int k = 0; k < from->column_count; k++) {
         to->child_columns[k] = from->child_columns[k];
         if (!copy_text(&to->parent_columns[k], from->parent_columns[k])) return false;
@@ -174,11 +160,11 @@ static bool copy_all(rst_table *to, const rst_table *from) {
     to->rowid_on_conflict = from->rowid_on_conflict;
     to->slot_count = from->slot_count;
     to->key_turn = from->key_turn;
-    to->columns = new_array(from->column_count, sizeof *to->columns);
-    to->slot = new_array(from->column_count, sizeof *to->slot);
-    to->indexes = from->index_count > 0 ? new_array(from->index_count, sizeof *to->indexes) : NULL;
+    to->columns = rst_array_new(from->column_count, sizeof *to->columns);
+    to->slot = rst_array_new(from->column_count, sizeof *to->slot);
+    to->indexes = from->index_count > 0 ? rst_array_new(from->index_count, sizeof *to->indexes) : NULL;
     to->foreign_keys =
-        from->foreign_key_count > 0 ? new_array(from->foreign_key_count, sizeof *to->foreign_keys) : NULL;
+        from->foreign_key_count > 0 ? rst_array_new(from->foreign_key_count, sizeof *to->foreign_keys) : NULL;
     if (to->columns == NULL || to->slot == NULL || (to->indexes == NULL && from->index_count > 0) ||
         (to->foreign_keys == NULL && from->foreign_key_count > 0) || !copy_text(&to->name, from->name) ||
         !copy_text(&to->declared_name, from->declared_name) || !copy_text(&to->sql, from->sql))

@@ -1,15 +1,15 @@
 /*
 ** schema.c - from the catalog to the tables in memory.
 **
-** SQLite parsed the schema already (schema_db.c); its pragmas give columns, keys, indexes and foreign keys. What
-** they do not tell (ON CONFLICT clauses, expressions, DEFERRABLE) schema_clauses.c reads off the text. Invariant:
-** c->tables describe the catalog of generation c->generation; db's declarations follow by rst_schema_declare.
+** SQLite parsed the schema already (schema_db.c), and the texts are read once more for what it made of them
+** (schema_clauses.c, index_text.c). Invariant: c->tables describe the catalog of generation c->generation; db's
+** declarations follow by rst_schema_declare.
 */
 #include "catalog/catalog.h"
 #include "catalog/describe.h"
 #include "catalog/partial_predicate.h"
 #include "catalog/expression_column.h"
-#include "parser/tokens.h"
+#include "parser/syntax_tree.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +37,36 @@ void *rst_array_grown(void *array, int count, size_t size) {
     return array;
 }
 
+void *rst_array_new(int count, size_t size) {
+    size_t bytes = (size_t)(count > 0 ? count : 1) * size;
+    void *array = sqlite3_malloc64(bytes);
+    if (array != NULL) memset(array, 0, bytes);
+    return array;
+}
+
+bool rst_foreign_key_room(rst_foreign_key *foreign, int count) {
+    foreign->parent_columns = rst_array_new(count, sizeof *foreign->parent_columns);
+    foreign->child_columns = rst_array_new(count, sizeof *foreign->child_columns);
+    foreign->parent_key =
+        sqlite3_malloc64(sizeof *foreign->parent_key + (sqlite3_uint64)count * sizeof foreign->parent_key->columns[0]);
+    if (foreign->parent_columns == NULL) foreign->column_count = 0; /* nothing to free there */
+    if (foreign->parent_columns == NULL || foreign->child_columns == NULL || foreign->parent_key == NULL) return false;
+    foreign->parent_key->parent = NULL;
+    return true;
+}
+
+void rst_index_free(rst_index *index) {
+    for (int k = 0; k < index->part_count; k++) {
+        sqlite3_free(index->parts[k].collation_name);
+        sqlite3_free(index->parts[k].expression);
+    }
+    sqlite3_free(index->parts);
+    sqlite3_free(index->name);
+    sqlite3_free(index->where);
+    rst_partial_predicate_free(index->predicate);
+    sqlite3_free(index->rows_per_prefix);
+}
+
 void rst_table_release(rst_table *table) {
     if (table == NULL || --table->references > 0) return;
     schema_of(table->connection)->schema_hooks->free_attachments(table);
@@ -50,18 +80,7 @@ void rst_table_release(rst_table *table) {
         sqlite3_free(column->collation_name);
         rootstock_buffer_free(&column->missing_bytes);
     }
-    for (int i = 0; i < table->index_count; i++) {
-        rst_index *index = &table->indexes[i];
-        for (int k = 0; k < index->part_count; k++) {
-            sqlite3_free(index->parts[k].collation_name);
-            sqlite3_free(index->parts[k].expression);
-        }
-        sqlite3_free(index->parts);
-        sqlite3_free(index->name);
-        sqlite3_free(index->where);
-        rst_partial_predicate_free(index->predicate);
-        sqlite3_free(index->rows_per_prefix);
-    }
+    for (int i = 0; i < table->index_count; i++) rst_index_free(&table->indexes[i]);
     for (int k = 0; k < table->key_count; k++) sqlite3_free(table->key[k].collation_name);
     for (int i = 0; i < table->foreign_key_count; i++) {
         rst_foreign_key *foreign = &table->foreign_keys[i];
@@ -90,57 +109,40 @@ void rst_table_release(rst_table *table) {
     sqlite3_free(table);
 }
 
-/* SQLite's rule, in its order. */
+/* SQLite's rule, in its order. The last four letters stand in a number. */
 static char affinity_of(const char *type, bool strict) {
+#define LETTERS(a, b, c, d) ((uint32_t)(a) << 24 | (uint32_t)(b) << 16 | (uint32_t)(c) << 8 | (uint32_t)(d))
     char result = AFFINITY_NUMERIC;
+    uint32_t last = 0;
     if (type[0] == '\0' || (strict && sqlite3_stricmp(type, "ANY") == 0)) return AFFINITY_BLOB;
     for (const char *p = type; *p != '\0'; p++) {
-        if (sqlite3_strnicmp(p, "char", 4) == 0 || sqlite3_strnicmp(p, "clob", 4) == 0 ||
-            sqlite3_strnicmp(p, "text", 4) == 0) {
+        last = last << 8 | (unsigned char)(*p >= 'A' && *p <= 'Z' ? *p | 0x20 : *p);
+        if (last == LETTERS('c', 'h', 'a', 'r') || last == LETTERS('c', 'l', 'o', 'b') ||
+            last == LETTERS('t', 'e', 'x', 't')) {
             result = AFFINITY_TEXT;
-        } else if (sqlite3_strnicmp(p, "blob", 4) == 0 && (result == AFFINITY_NUMERIC || result == AFFINITY_REAL)) {
+        } else if (last == LETTERS('b', 'l', 'o', 'b') && (result == AFFINITY_NUMERIC || result == AFFINITY_REAL)) {
             result = AFFINITY_BLOB;
-        } else if ((sqlite3_strnicmp(p, "real", 4) == 0 || sqlite3_strnicmp(p, "floa", 4) == 0 ||
-                    sqlite3_strnicmp(p, "doub", 4) == 0) &&
+        } else if ((last == LETTERS('r', 'e', 'a', 'l') || last == LETTERS('f', 'l', 'o', 'a') ||
+                    last == LETTERS('d', 'o', 'u', 'b')) &&
                    result == AFFINITY_NUMERIC) {
             result = AFFINITY_REAL;
-        } else if (sqlite3_strnicmp(p, "int", 3) == 0) {
+        } else if ((last & 0xFFFFFF) == LETTERS(0, 'i', 'n', 't')) {
             return AFFINITY_INTEGER;
         }
     }
     return result;
+#undef LETTERS
 }
 
-static int collation_of(const char *name, uint8_t *collation, char **message) {
-    if (name == NULL || sqlite3_stricmp(name, "BINARY") == 0)
-        *collation = ROOTSTOCK_COLLATION_BINARY;
-    else if (sqlite3_stricmp(name, "NOCASE") == 0)
-        *collation = ROOTSTOCK_COLLATION_NOCASE;
-    else if (sqlite3_stricmp(name, "RTRIM") == 0)
-        *collation = ROOTSTOCK_COLLATION_RTRIM;
-    else {
-        rst_set_message(message,
-                        "no key or index of a store under collation %s: keys are ordered by BINARY, NOCASE or RTRIM",
-                        name);
-        return SQLITE_ERROR;
+bool rst_collation_number(const char *name, uint8_t *collation) {
+    static const char *const names[] = {"BINARY", "NOCASE", "RTRIM"};
+    static const uint8_t numbers[] = {ROOTSTOCK_COLLATION_BINARY, ROOTSTOCK_COLLATION_NOCASE,
+                                      ROOTSTOCK_COLLATION_RTRIM};
+    *collation = UINT8_MAX;
+    for (int i = 0; i < 3 && *collation == UINT8_MAX; i++) {
+        if (sqlite3_stricmp(name, names[i]) == 0) *collation = numbers[i];
     }
-    return SQLITE_OK;
-}
-
-int rst_schema_db_query(rst_connection *c, sqlite3_stmt **statement, char **message, const char *format,
-                        const char *name) {
-    char *sql = sqlite3_mprintf(format, name);
-    int code;
-    if (sql == NULL) return SQLITE_NOMEM;
-    code = sqlite3_prepare_v2(schema_of(c)->schema_db, sql, -1, statement, NULL);
-    if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(schema_of(c)->schema_db));
-    sqlite3_free(sql);
-    return code;
-}
-
-int rst_schema_db_finished(sqlite3_stmt *statement, int code) {
-    int final = sqlite3_finalize(statement);
-    return code == SQLITE_OK || code == SQLITE_DONE ? final : code;
+    return *collation != UINT8_MAX;
 }
 
 /* SQLite's estimate of a column's width, in units of 4 bytes. */
@@ -159,148 +161,76 @@ static int size_estimate(const rst_column *column) {
     return v > 255 ? 255 : v;
 }
 
-/* A DEFAULT's text, to be put between parentheses: without a comment behind it. */
-static char *default_of(const char *text) {
-    return text == NULL ? NULL
-                        : sqlite3_mprintf("%.*s", (int)(rst_token_last_end(text, text + strlen(text)) - text), text);
-}
-
-static int read_columns(rst_table *table, char **message) {
-    rst_connection *c = table->connection;
-    sqlite3_stmt *s;
-    int code = rst_schema_db_query(c, &s, message, "PRAGMA main.table_xinfo(%Q)", table->name);
-    if (code != SQLITE_OK) return code;
-    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
-        const char *collation = NULL;
-        rst_column *columns = rst_array_grown(table->columns, table->column_count, sizeof *columns);
+static int read_columns(rst_table *table, const rst_syntax *create) {
+    int code = SQLITE_OK;
+    for (const rst_syntax *node = create->first; node != NULL && code == SQLITE_OK; node = node->next) {
         rst_column *column;
-        if (columns == NULL) return rst_schema_db_finished(s, SQLITE_NOMEM);
-        table->columns = columns;
-        column = &columns[table->column_count++];
-        column->name = rst_text_duplicate(rst_text_at(s, 1));
-        column->type = sqlite3_mprintf("%s", rst_text_at(s, 2) == NULL ? "" : rst_text_at(s, 2));
-        column->not_null = sqlite3_column_int(s, 3) != 0;
-        column->default_text = default_of(rst_text_at(s, 4));
-        column->primary_key = sqlite3_column_int(s, 5);
-        column->generated = sqlite3_column_int(s, 6) >= 2 ? sqlite3_column_int(s, 6) : 0;
-        column->missing.type = VALUE_NULL;
-        if (column->name == NULL || column->type == NULL) return rst_schema_db_finished(s, SQLITE_NOMEM);
-        if (column->generated) {
-            /* table_xinfo shows the type with "GENERATED ALWAYS" cut off already in this version, but be sure. */
-            char *cut = NULL;
-            for (char *p = column->type; *p != '\0'; p++) {
-                if (sqlite3_strnicmp(p, "GENERATED ALWAYS", 16) == 0) {
-                    cut = p;
-                    break;
-                }
-            }
-            if (cut != NULL) {
-                while (cut > column->type && cut[-1] == ' ') cut--;
-                *cut = '\0';
-            }
-            table->has_generated = true;
-        }
+        if (node->kind != SYNTAX_COLUMN) continue;
+        code = rst_describe_column(table, node);
+        if (code != SQLITE_OK) return code;
+        column = &table->columns[table->column_count - 1];
         column->affinity = affinity_of(column->type, table->strict);
         column->size = size_estimate(column);
-        code = sqlite3_table_column_metadata(schema_of(c)->schema_db, "main", table->name, column->name, NULL,
-                                             &collation, NULL, NULL, NULL);
-        if (code != SQLITE_OK) return rst_schema_db_finished(s, code);
-        column->collation_name = rst_text_duplicate(collation == NULL ? "BINARY" : collation);
-        if (column->collation_name == NULL) return rst_schema_db_finished(s, SQLITE_NOMEM);
-        if (collation_of(column->collation_name, &column->collation, NULL) != SQLITE_OK) {
-            column->collation = UINT8_MAX; /* fine until an index or key needs it */
-        }
+        (void)rst_collation_number(column->collation_name, &column->collation); /* none: until a key needs it */
         if (sqlite3_stricmp(column->name, "rowid") == 0 || sqlite3_stricmp(column->name, "oid") == 0 ||
             sqlite3_stricmp(column->name, "_rowid_") == 0) {
             table->has_rowid_name = true;
         }
     }
-    return rst_schema_db_finished(s, code);
+    return table->column_count == 0 ? SQLITE_CORRUPT_VTAB : code;
 }
 
-static int add_part(const rst_table *table, rst_part **parts, int *count, int column, bool descending,
-                    const char *collation, char **message) {
-    rst_part *part, *more = rst_array_grown(*parts, *count, sizeof *more);
-    if (more == NULL) return SQLITE_NOMEM;
-    *parts = more;
-    part = &more[(*count)++];
-    part->column = column;
-    part->key.descending = descending;
-    part->collation_name = rst_text_duplicate(collation);
-    if (part->collation_name == NULL) return SQLITE_NOMEM;
-    if (column >= 0) part->key.real_affinity = table->columns[column].affinity == AFFINITY_REAL;
-    return collation_of(part->collation_name, &part->key.collation, message);
+static void number_key(rst_table *table, const rst_part *parts, int count) {
+    for (int k = count - 1; k >= 0; k--) table->columns[parts[k].column].primary_key = k + 1;
 }
 
-static int read_parts(rst_table *table, const char *index_name, rst_part **parts, int *count, char **message) {
-    sqlite3_stmt *s;
-    int code = rst_schema_db_query(table->connection, &s, message, "PRAGMA main.index_xinfo(%Q)", index_name);
-    if (code != SQLITE_OK) return code;
-    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
-        if (sqlite3_column_int(s, 5) == 0) continue; /* what SQLite appends to reach the row */
-        code = add_part(table, parts, count, sqlite3_column_int(s, 1), sqlite3_column_int(s, 3) != 0, rst_text_at(s, 4),
-                        message);
-        if (code != SQLITE_OK) return rst_schema_db_finished(s, code);
+/* WITHOUT ROWID: the primary key is the table, and has each column once. */
+static void take_key(rst_table *table, rst_index *index) {
+    int count = 1;
+    for (int k = 1; k < index->part_count; k++) {
+        rst_part *part = &index->parts[k];
+        int same = 0;
+        while (same < count && !rst_parts_same(part, &index->parts[same])) same++;
+        if (same == count)
+            index->parts[count++] = *part;
+        else
+            sqlite3_free(part->collation_name);
     }
-    return rst_schema_db_finished(s, code);
+    table->key = index->parts;
+    table->key_count = count;
+    table->key_turn = (int)(index - table->indexes);
+    table->rowid_on_conflict = index->on_conflict;
+    index->parts = NULL;
+    index->part_count = 0;
+    rst_index_free(index);
+    memmove(index, index + 1, (size_t)(--table->index_count - table->key_turn) * sizeof *index);
 }
 
-/* As read_parts, off the index's text where that leaves no doubt: then it has no expression and no WHERE. */
-static int read_listed_parts(rst_table *table, const rst_object *object, rst_index *index, char **message) {
-    int *columns, count, code = rst_index_columns(table, object, &columns, &count);
-    for (int i = 0; i < count && code == SQLITE_OK; i++)
-        code = add_part(table, &index->parts, &index->part_count, columns[i], false,
-                        table->columns[columns[i]].collation_name, message);
-    sqlite3_free(columns);
-    if (code != SQLITE_OK || count > 0) return code;
-    code = read_parts(table, index->name, &index->parts, &index->part_count, message);
-    return code != SQLITE_OK || object->sql == NULL ? code : rst_describe_expressions(index, object->sql);
-}
-
-static int read_indexes(rst_table *table, const rst_catalog *catalog, char **message) {
-    rst_connection *c = table->connection;
-    sqlite3_stmt *s;
-    int code = rst_schema_db_query(c, &s, message, "PRAGMA main.index_list(%Q)", table->name);
-    if (code != SQLITE_OK) return code;
-    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
-        const char *name = rst_text_at(s, 1), *origin = rst_text_at(s, 3);
-        const rst_object *object;
-        rst_index *more, *index;
-        if (table->without_rowid && strcmp(origin, "pk") == 0) {
-            table->key_turn = table->index_count;
-            code = read_parts(table, name, &table->key, &table->key_count, message);
-            if (code != SQLITE_OK) return rst_schema_db_finished(s, code);
-            continue;
-        }
-        more = rst_array_grown(table->indexes, table->index_count, sizeof *more);
-        if (more == NULL) return rst_schema_db_finished(s, SQLITE_NOMEM);
-        table->indexes = more;
-        index = &more[table->index_count++];
-        index->name = rst_text_duplicate(name);
-        index->unique = sqlite3_column_int(s, 2) != 0;
-        index->is_primary_key = strcmp(origin, "pk") == 0;
-        index->automatic = strcmp(origin, "c") != 0;
-        if (index->name == NULL) return rst_schema_db_finished(s, SQLITE_NOMEM);
-        object = rst_catalog_find(catalog, "index", name);
+static int settle_keys(rst_table *table, const rst_catalog *catalog, char **message) {
+    rst_index *key = NULL;
+    if (table->rowid_column >= 0) table->columns[table->rowid_column].primary_key = 1;
+    for (int i = 0; i < table->index_count; i++) {
+        if (table->indexes[i].is_primary_key) key = &table->indexes[i];
+    }
+    if (table->without_rowid && key == NULL) return SQLITE_CORRUPT_VTAB;
+    if (table->without_rowid) {
+        take_key(table, key);
+        number_key(table, table->key, table->key_count);
+    } else if (key != NULL) {
+        number_key(table, key->parts, key->part_count);
+    }
+    for (int i = 0; i < table->index_count; i++) {
+        rst_index *index = &table->indexes[i];
+        const rst_object *object = rst_catalog_find(catalog, "index", index->name);
         if (object == NULL) {
-            rst_set_message(message, "index %s has no entry in the catalog", name);
-            return rst_schema_db_finished(s, SQLITE_CORRUPT_VTAB);
+            rst_set_message(message, "index %s has no entry in the catalog", index->name);
+            return SQLITE_CORRUPT_VTAB;
         }
-        code = read_listed_parts(table, object, index, message);
-        if (code != SQLITE_OK) return rst_schema_db_finished(s, code);
         index->tree.number = object->tree;
         index->identifier = object->identifier;
-        index->evaluated = index->where != NULL;
-        if (index->where != NULL) {
-            code = rst_partial_predicate_parse(table, index->where, &index->predicate);
-            if (code != SQLITE_OK) return rst_schema_db_finished(s, code);
-        }
-        for (int k = 0; k < index->part_count; k++) {
-            if (index->parts[k].column == -2) index->evaluated = true;
-        }
-        if (index->evaluated) table->has_evaluated_index = true;
+        table->has_evaluated_index |= index->evaluated;
     }
-    return rst_schema_db_finished(s, code);
+    return SQLITE_OK;
 }
 
 static int lay_out(rst_table *table) {
@@ -327,22 +257,11 @@ static int lay_out(rst_table *table) {
     return SQLITE_OK;
 }
 
-bool rst_text_has(const char *text, const char *word) {
-    size_t size = strlen(word);
-    for (const char *p = text; *p != '\0'; p++) {
-        if ((*p | 0x20) == word[0] && sqlite3_strnicmp(p, word, (int)size) == 0) return true;
-    }
-    return false;
-}
-
-/* WITHOUT ROWID and STRICT stand behind the parenthesis of the columns, and nothing else does (CREATE TABLE ... AS is
-** kept as columns). */
-static void read_options(rst_table *table) {
-    const char *p = table->sql, *end = p + strlen(p);
-    rst_token token = rst_token_next(&p, end);
-    while (token.type != TOKEN_END && !rst_token_mark(&token, "(")) token = rst_token_next(&p, end);
-    if (!rst_token_skip_parentheses(&p, end)) return;
-    for (token = rst_token_next(&p, end); token.type != TOKEN_END; token = rst_token_next(&p, end)) {
+/* WITHOUT ROWID and STRICT stand behind the parenthesis of the columns. */
+static void read_options(rst_table *table, const rst_syntax *create) {
+    const char *p = create->last->end;
+    for (rst_token token = rst_token_next(&p, create->end); token.type != TOKEN_END;
+         token = rst_token_next(&p, create->end)) {
         if (rst_token_is(&token, "WITHOUT")) table->without_rowid = true;
         if (rst_token_is(&token, "STRICT")) table->strict = true;
     }
@@ -371,44 +290,33 @@ int rst_table_begin(rst_connection *c, const rst_object *object, rst_table **out
     return SQLITE_OK;
 }
 
-int rst_table_describe(rst_connection *c, const rst_catalog *catalog, const rst_object *object, rst_table **out,
-                       char **message) {
-    rst_table *table;
-    sqlite3_stmt *s = NULL;
-    int code = rst_table_begin(c, object, &table), keys = 0;
-    bool key_index = false;
-    if (code != SQLITE_OK) return code;
-    read_options(table);
-    code = read_columns(table, message);
-    if (code == SQLITE_OK && table->column_count == 0) code = SQLITE_CORRUPT_VTAB;
-    if (code == SQLITE_OK && !table->without_rowid) {
-        /* INTEGER PRIMARY KEY, unless SQLite made an index for it (INTEGER PRIMARY KEY DESC) */
-        if (rst_text_has(table->sql, "desc"))
-            code = rst_schema_db_query(c, &s, message, "SELECT 1 FROM pragma_index_list(%Q) WHERE origin='pk'",
-                                       table->name);
-        if (code == SQLITE_OK && s != NULL) {
-            key_index = sqlite3_step(s) == SQLITE_ROW;
-            code = sqlite3_finalize(s);
-        }
-        for (int i = 0; i < table->column_count; i++) keys += table->columns[i].primary_key > 0;
-        for (int i = 0; i < table->column_count && keys == 1 && !key_index; i++) {
-            if (table->columns[i].primary_key && sqlite3_stricmp(table->columns[i].type, "INTEGER") == 0) {
-                int autoincrement = 0;
-                table->rowid_column = i;
-                sqlite3_table_column_metadata(schema_of(c)->schema_db, "main", table->name, table->columns[i].name,
-                                              NULL, NULL, NULL, NULL, &autoincrement);
-                table->autoincrement = autoincrement != 0;
-            }
-        }
-    }
-    if (code == SQLITE_OK) code = read_indexes(table, catalog, message);
-    if (code == SQLITE_OK && table->without_rowid && table->key_count == 0) code = SQLITE_CORRUPT_VTAB;
-    if (code == SQLITE_OK) code = rst_describe_foreign_keys(table, message);
-    if (code == SQLITE_OK) code = rst_describe_clauses(table);
+static int describe(rst_table *table, const rst_catalog *catalog, const rst_syntax *create, char **message) {
+    int code;
+    read_options(table, create);
+    code = read_columns(table, create);
+    if (code == SQLITE_OK) code = rst_describe_constraints(table, create, message);
+    if (code == SQLITE_OK) code = rst_describe_indexes(table, catalog, message);
+    if (code == SQLITE_OK) code = settle_keys(table, catalog, message);
     if (code == SQLITE_OK) code = lay_out(table);
     if (code == SQLITE_OK) code = rst_describe_defaults(table);
     if (code == SQLITE_OK) code = rst_expression_column_load(table);
     if (table->strict || table->has_generated) table->needs_mirror = true;
+    return code;
+}
+
+int rst_table_describe(rst_connection *c, const rst_catalog *catalog, const rst_object *object, rst_table **out,
+                       char **message) {
+    rst_table *table;
+    rst_syntax_tree tree;
+    int code = rst_table_begin(c, object, &table);
+    if (code != SQLITE_OK) return code;
+    code = rst_syntax_parse(&tree, table->sql, table->sql + strlen(table->sql));
+    if (code == SQLITE_ERROR || (code == SQLITE_OK && tree.root->kind != SYNTAX_CREATE_TABLE)) {
+        rst_set_message(message, "the text of table %s is not understood", table->name);
+        code = SQLITE_CORRUPT_VTAB;
+    }
+    if (code == SQLITE_OK) code = describe(table, catalog, tree.root, message);
+    rst_syntax_free(&tree);
     code = rst_call_code(code); /* of a name or a text that could not be copied */
     if (code != SQLITE_OK) {
         rst_table_release(table);

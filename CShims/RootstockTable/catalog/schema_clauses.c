@@ -1,130 +1,82 @@
 /*
-** schema_clauses.c - what SQLite's pragmas do not tell of a table: expressions, ON CONFLICT, DEFERRABLE, CHECK.
+** schema_clauses.c - columns, keys and foreign keys of a table, off the text of its CREATE TABLE.
 **
-** It is read off the syntax tree. Invariant: SQLite accepted the text, so nothing is judged here.
+** SQLite has read the text before (schema_db.c), and is asked what it made of each column: type, collation, NOT NULL. A
+** PRAGMA would tell the rest for the price of a statement. Invariants: SQLite accepted the text, so nothing is judged
+** here. What comes out is what its PRAGMAs tell, in their order (Tests/Unit/Describe).
 */
 #include "catalog/catalog.h"
 #include "catalog/describe.h"
-#include "catalog/partial_predicate.h"
-#include "parser/edits.h"
 #include "parser/syntax_tree.h"
 
 #include <string.h>
 
-/* The names of a schema in a partial index's WHERE: SQLite passes over them there, and nowhere else. */
-static void leave_out_schemas(const rst_syntax *node, rst_edits *edits) {
-    if (node->kind == SYNTAX_NAME) {
-        const char *p = node->start;
-        rst_token table;
-        (void)rst_token_next(&p, node->end);
-        (void)rst_token_next(&p, node->end);
-        table = rst_token_next(&p, node->end);
-        if (p < node->end) rst_edits_add(edits, node->start, table.text, sqlite3_mprintf(""));
-    }
-    for (const rst_syntax *child = node->first; child != NULL; child = child->next) leave_out_schemas(child, edits);
-}
-
-static int describe_index(rst_index *index, const rst_syntax *create) {
-    int part = 0, code = SQLITE_OK;
-    for (const rst_syntax *node = create->first; node != NULL && code == SQLITE_OK; node = node->next) {
-        const rst_syntax *e = node->first;
-        if (node->kind == SYNTAX_WHERE) {
-            rst_edits edits = {0};
-            leave_out_schemas(e, &edits);
-            code = rst_edits_apply(&edits, e->start, e->end, &index->where);
-            if (code == SQLITE_OK && index->where == NULL)
-                index->where = sqlite3_mprintf("%.*s", (int)(e->end - e->start), e->start);
-            if (index->where == NULL) code = SQLITE_NOMEM;
-        } else if (node->kind == SYNTAX_TERM && part++ < index->part_count && index->parts[part - 1].column == -2) {
-            index->parts[part - 1].expression = sqlite3_mprintf("%.*s", (int)(e->end - e->start), e->start);
-            if (index->parts[part - 1].expression == NULL) code = SQLITE_NOMEM;
-        }
-    }
-    return code;
-}
-
-int rst_describe_expressions(rst_index *index, const char *sql) {
-    rst_syntax_tree tree;
-    int code = rst_syntax_parse(&tree, sql, sql + strlen(sql));
-    if (code == SQLITE_OK && tree.root->kind != SYNTAX_CREATE_INDEX) code = SQLITE_ERROR;
-    if (code == SQLITE_OK) code = describe_index(index, tree.root);
-    rst_syntax_free(&tree);
-    return code == SQLITE_ERROR ? SQLITE_CORRUPT : code;
-}
-
-static rst_action action_of(const char *text) {
-    if (sqlite3_stricmp(text, "CASCADE") == 0) return ACTION_CASCADE;
-    if (sqlite3_stricmp(text, "SET NULL") == 0) return ACTION_SET_NULL;
-    if (sqlite3_stricmp(text, "SET DEFAULT") == 0) return ACTION_SET_DEFAULT;
-    if (sqlite3_stricmp(text, "RESTRICT") == 0) return ACTION_RESTRICT;
-    return ACTION_NONE;
-}
-
-static int named_column(const rst_table *table, const rst_token *name) {
+int rst_column_named(const rst_table *table, const rst_token *name) {
     for (int i = 0; i < table->column_count; i++) {
         if (rst_token_same_name(name, table->columns[i].name)) return i;
     }
     return -1;
 }
 
-static int column_number(const rst_table *table, const char *name) {
-    for (int i = 0; i < table->column_count; i++) {
-        if (sqlite3_stricmp(table->columns[i].name, name) == 0) return i;
-    }
-    return -1;
+/* The word behind a node that ends at `end`. */
+static rst_token word_behind(const char *end, const rst_syntax *parent) {
+    return rst_token_next(&end, parent->end);
 }
 
-int rst_describe_foreign_keys(rst_table *table, char **message) {
-    sqlite3_stmt *s;
-    int code;
-    if (!rst_text_has(table->sql, "references"))
-        return SQLITE_OK; /* most tables, and each question costs microseconds */
-    code = rst_schema_db_query(table->connection, &s, message, "PRAGMA main.foreign_key_list(%Q)", table->name);
-    if (code != SQLITE_OK) return code;
-    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
-        int identifier = sqlite3_column_int(s, 0);
-        rst_foreign_key *foreign;
-        int n;
-        if (identifier >= table->foreign_key_count) {
-            rst_foreign_key *more = rst_array_grown(table->foreign_keys, table->foreign_key_count, sizeof *more);
-            if (more == NULL) return rst_schema_db_finished(s, SQLITE_NOMEM);
-            table->foreign_keys = more;
-            foreign = &more[table->foreign_key_count++];
-            foreign->parent = rst_text_duplicate(rst_text_at(s, 2));
-            foreign->on_update = action_of(rst_text_at(s, 5));
-            foreign->on_delete = action_of(rst_text_at(s, 6));
-            if (foreign->parent == NULL) return rst_schema_db_finished(s, SQLITE_NOMEM);
-        }
-        foreign = &table->foreign_keys[table->foreign_key_count - 1];
-        n = foreign->column_count;
-        {
-            int *children = rst_array_grown(foreign->child_columns, n, sizeof *children);
-            rst_parent_key *key;
-            char **parents;
-            if (children == NULL) return rst_schema_db_finished(s, SQLITE_NOMEM);
-            foreign->child_columns = children;
-            key =
-                sqlite3_realloc64(foreign->parent_key, sizeof *key + (sqlite3_uint64)(n + 1) * sizeof key->columns[0]);
-            if (key == NULL) return rst_schema_db_finished(s, SQLITE_NOMEM);
-            key->parent = NULL;
-            foreign->parent_key = key;
-            parents = rst_array_grown(foreign->parent_columns, n, sizeof *parents);
-            if (parents == NULL) return rst_schema_db_finished(s, SQLITE_NOMEM);
-            foreign->parent_columns = parents;
-        }
-        foreign->child_columns[n] = column_number(table, rst_text_at(s, 3));
-        foreign->parent_columns[n] = rst_text_duplicate(rst_text_at(s, 4));
-        foreign->column_count++;
-    }
-    return rst_schema_db_finished(s, code);
+static rst_token first_word(const rst_syntax *node) {
+    return word_behind(node->start, node);
 }
+
+/* ---- columns ---- */
+
+/* What SQLite says of the column. */
+static int ask(rst_table *table, rst_column *column) {
+    const char *type = NULL, *collation = NULL;
+    int not_null = 0, key = 0, autoincrement = 0;
+    int code = sqlite3_table_column_metadata(schema_of(table->connection)->schema_db, "main", table->name, column->name,
+                                             &type, &collation, &not_null, &key, &autoincrement);
+    if (code != SQLITE_OK) return code;
+    column->type = rst_text_duplicate(type == NULL ? "" : type);
+    column->collation_name = rst_text_duplicate(collation == NULL ? "BINARY" : collation);
+    column->not_null = not_null != 0;
+    if (autoincrement) table->autoincrement = true;
+    return column->type == NULL || column->collation_name == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+int rst_describe_column(rst_table *table, const rst_syntax *node) {
+    rst_token none, name = rst_syntax_name(node->first, &none);
+    rst_column *columns = rst_array_grown(table->columns, table->column_count, sizeof *columns), *column;
+    int code;
+    if (columns == NULL) return SQLITE_NOMEM;
+    table->columns = columns;
+    column = &columns[table->column_count++];
+    column->missing.type = VALUE_NULL;
+    column->name = rst_token_name(&name);
+    code = column->name == NULL ? SQLITE_NOMEM : ask(table, column);
+    for (const rst_syntax *part = node->first; part != NULL && code == SQLITE_OK; part = part->next) {
+        if (part->kind == SYNTAX_DEFAULT) {
+            /* Without the parentheses around it, and without a comment behind it. */
+            const rst_syntax *value = part->first->kind == SYNTAX_PARENTHESES ? part->first->first : part->first;
+            sqlite3_free(column->default_text);
+            column->default_text = sqlite3_mprintf("%.*s", (int)(value->end - value->start), value->start);
+            if (column->default_text == NULL) code = SQLITE_NOMEM;
+        } else if (part->kind == SYNTAX_GENERATED) {
+            const rst_token stored = {TOKEN_WORD, part->end - strlen("STORED"), strlen("STORED")};
+            column->generated = rst_token_is(&stored, "STORED") ? 3 : 2;
+            table->has_generated = true;
+        }
+    }
+    return code;
+}
+
+/* ---- keys ---- */
 
 /* The conflict algorithm of a constraint, or 0. */
 static int conflict_of(rst_table *table, const rst_syntax *constraint) {
     const rst_syntax *node = rst_syntax_child(constraint, SYNTAX_CONFLICT);
-    rst_token word, none;
+    rst_token word;
     if (node == NULL) return CONFLICT_DEFAULT;
-    word = rst_syntax_name(node->first, &none);
+    word = first_word(node->first);
     table->has_conflict_clauses = true;
     if (rst_token_is(&word, "ROLLBACK")) return SQLITE_ROLLBACK;
     if (rst_token_is(&word, "IGNORE")) return SQLITE_IGNORE;
@@ -133,134 +85,205 @@ static int conflict_of(rst_table *table, const rst_syntax *constraint) {
     return SQLITE_ABORT;
 }
 
-/* A column of UNIQUE or PRIMARY KEY, and the collation that stands behind it (TOKEN_END: the column's own). */
-typedef struct listed_column {
-    int column;
-    rst_token collation;
-} listed_column;
-
-static bool is_part(const rst_table *table, const rst_part *part, const listed_column *listed) {
-    if (part->column != listed->column) return false;
-    if (listed->collation.type != TOKEN_END) return rst_token_same_name(&listed->collation, part->collation_name);
-    return listed->column < 0 ||
-           sqlite3_stricmp(table->columns[listed->column].collation_name, part->collation_name) == 0;
+bool rst_parts_same(const rst_part *a, const rst_part *b) {
+    return a->column == b->column && sqlite3_stricmp(a->collation_name, b->collation_name) == 0;
 }
 
-static bool are_parts(const rst_table *table, const rst_part *parts, int part_count, const listed_column *columns,
-                      int count) {
-    bool same = part_count == count;
-    for (int k = 0; same && k < count; k++) same = is_part(table, &parts[k], &columns[k]);
-    return same;
+/* A constraint that repeats an earlier one is that one: SQLite makes no second index. The new one is the first of the
+** list, and goes. */
+static void merge_repeated(rst_table *table) {
+    rst_index *fresh = &table->indexes[0], *same = NULL;
+    for (int i = 1; i < table->index_count && same == NULL; i++) {
+        int k = 0;
+        if (table->indexes[i].part_count != fresh->part_count) continue;
+        while (k < fresh->part_count && rst_parts_same(&table->indexes[i].parts[k], &fresh->parts[k])) k++;
+        if (k == fresh->part_count) same = &table->indexes[i];
+    }
+    if (same == NULL) return;
+    if (same->on_conflict == CONFLICT_DEFAULT) same->on_conflict = fresh->on_conflict;
+    same->is_primary_key |= fresh->is_primary_key;
+    rst_index_free(fresh);
+    table->index_count--;
+    memmove(table->indexes, table->indexes + 1, (size_t)table->index_count * sizeof *table->indexes);
 }
 
-/* The constraint over these columns is the primary key or one of the automatic indexes. */
-static void set_conflict(rst_table *table, const listed_column *columns, int count, bool primary, int conflict) {
-    if (conflict == CONFLICT_DEFAULT) return;
-    if (primary && table->rowid_column >= 0) {
-        table->rowid_on_conflict = conflict;
-        return;
+/* Those that replace rows are checked last. */
+static void move_replacing(rst_table *table) {
+    int i = 0;
+    while (i < table->index_count && table->indexes[i].on_conflict != SQLITE_REPLACE) i++;
+    for (; i + 1 < table->index_count && table->indexes[i + 1].on_conflict != SQLITE_REPLACE; i++) {
+        const rst_index replacing = table->indexes[i];
+        table->indexes[i] = table->indexes[i + 1];
+        table->indexes[i + 1] = replacing;
     }
-    if (primary && table->without_rowid) {
-        table->rowid_on_conflict = conflict;
-        return;
-    }
-    for (int i = 0; i < table->index_count; i++) {
-        rst_index *index = &table->indexes[i];
-        if (index->automatic && are_parts(table, index->parts, index->part_count, columns, count))
-            index->on_conflict = conflict;
-    }
-    /* A UNIQUE over the primary key of a table WITHOUT ROWID is that key, and not an index. */
-    if (table->without_rowid && are_parts(table, table->key, table->key_count, columns, count))
-        table->rowid_on_conflict = conflict;
 }
 
-static int list_column(listed_column **columns, int *count, int column) {
-    listed_column *more = rst_array_grown(*columns, *count, sizeof *more);
-    if (more == NULL) return SQLITE_NOMEM;
-    *columns = more;
-    more[(*count)++].column = column; /* and a collation of TOKEN_END, which is 0 */
+int rst_index_begin(rst_table *table, const char *name) {
+    rst_index *indexes = rst_array_grown(table->indexes, table->index_count, sizeof *indexes);
+    if (indexes == NULL) return SQLITE_NOMEM;
+    table->indexes = indexes;
+    memmove(indexes + 1, indexes, (size_t)table->index_count++ * sizeof *indexes);
+    memset(indexes, 0, sizeof *indexes);
+    indexes->name = rst_text_duplicate(name);
+    return indexes->name == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+/* An index for a UNIQUE or a PRIMARY KEY: over that column, or where it is negative over those of the list. */
+static int add_key(rst_table *table, const rst_syntax *list, int column, bool descending, bool primary, int conflict,
+                   char **message) {
+    char *name = sqlite3_mprintf("sqlite_autoindex_%s_%d", table->name, table->index_count + 1);
+    int code = name == NULL ? SQLITE_NOMEM : rst_index_begin(table, name);
+    sqlite3_free(name);
+    if (code != SQLITE_OK) return code;
+    table->indexes[0].unique = table->indexes[0].automatic = true;
+    table->indexes[0].is_primary_key = primary;
+    table->indexes[0].on_conflict = conflict;
+    if (column >= 0)
+        code = rst_part_add(table, &table->indexes[0], column, descending, NULL, message);
+    else
+        code = rst_describe_terms(table, &table->indexes[0], list, message);
+    if (code != SQLITE_OK) return code;
+    merge_repeated(table);
+    move_replacing(table);
     return SQLITE_OK;
 }
 
-/* PRIMARY KEY or UNIQUE: of that column, or of the columns in its list. */
-static int describe_key(rst_table *table, const rst_syntax *key, int column) {
+/* PRIMARY KEY or UNIQUE: of that column, or of the columns in its list (-1). */
+static int describe_key(rst_table *table, const rst_syntax *key, int column, char **message) {
+    const rst_syntax *term = rst_syntax_child(key, SYNTAX_TERM);
     const char *p = key->start;
-    rst_token word = rst_token_next(&p, key->end);
-    listed_column *columns = NULL;
-    int count = 0, code = column >= 0 ? list_column(&columns, &count, column) : SQLITE_OK;
-    for (const rst_syntax *term = key->first; term != NULL && code == SQLITE_OK; term = term->next) {
-        const rst_syntax *node = term->first;
-        rst_token name, collation = {TOKEN_END, term->start, 0};
-        if (term->kind != SYNTAX_TERM) continue;
-        for (node = rst_syntax_unwrap(node); node->kind == SYNTAX_COLLATE; node = rst_syntax_unwrap(node->first)) {
-            if (collation.type == TOKEN_END) collation = rst_syntax_name(node->last, &name);
-        }
-        p = node->start;
-        name = rst_token_next(&p, node->end);
-        code = list_column(&columns, &count, named_column(table, &name));
-        if (code == SQLITE_OK) columns[count - 1].collation = collation;
+    const rst_token word = rst_token_next(&p, key->end);
+    const bool primary = rst_token_is(&word, "PRIMARY");
+    const int conflict = conflict_of(table, key);
+    rst_token order;
+    bool descends;
+    int single = column;
+    (void)rst_token_next(&p, key->end); /* KEY */
+    order = rst_token_next(&p, key->end);
+    descends = primary && column >= 0 && rst_token_is(&order, "DESC");
+    if (term != NULL && (term->next == NULL || term->next->kind != SYNTAX_TERM)) single = rst_term_column(table, term);
+    if (primary && single >= 0 && !descends && sqlite3_stricmp(table->columns[single].type, "INTEGER") == 0) {
+        table->rowid_column = single;
+        table->rowid_on_conflict = conflict;
+        if (term != NULL) order = word_behind(term->first->end, term);
+        table->rowid_descends = term != NULL && rst_token_is(&order, "DESC");
+        return SQLITE_OK;
     }
-    if (code == SQLITE_OK) set_conflict(table, columns, count, rst_token_is(&word, "PRIMARY"), conflict_of(table, key));
-    sqlite3_free(columns);
+    return add_key(table, key, column, descends, primary, conflict, message);
+}
+
+/* WITHOUT ROWID an INTEGER PRIMARY KEY is a key like others, made last. */
+static int end_keys(rst_table *table, char **message) {
+    const int column = table->rowid_column;
+    if (!table->without_rowid || column < 0) return SQLITE_OK;
+    table->rowid_column = -1;
+    return add_key(table, NULL, column, table->rowid_descends, true, table->rowid_on_conflict, message);
+}
+
+/* ---- foreign keys ---- */
+
+/* What stands behind ON DELETE or ON UPDATE. */
+static rst_action action_of(const rst_token *word, const char *p, const char *end) {
+    rst_token next = rst_token_next(&p, end);
+    if (rst_token_is(word, "CASCADE")) return ACTION_CASCADE;
+    if (rst_token_is(word, "RESTRICT")) return ACTION_RESTRICT;
+    if (!rst_token_is(word, "SET")) return ACTION_NONE;
+    return rst_token_is(&next, "NULL") ? ACTION_SET_NULL : ACTION_SET_DEFAULT;
+}
+
+static void read_actions(rst_foreign_key *foreign, const char *p, const char *end) {
+    rst_token token = rst_token_next(&p, end), event;
+    for (; token.type != TOKEN_END; token = rst_token_next(&p, end)) {
+        if (!rst_token_is(&token, "ON")) continue;
+        event = rst_token_next(&p, end);
+        token = rst_token_next(&p, end);
+        if (rst_token_is(&event, "DELETE")) foreign->on_delete = action_of(&token, p, end);
+        if (rst_token_is(&event, "UPDATE")) foreign->on_update = action_of(&token, p, end);
+    }
+}
+
+static int list_columns(rst_table *table, rst_foreign_key *foreign, const rst_syntax *children,
+                        const rst_syntax *parents) {
+    const rst_syntax *parent = parents == NULL ? NULL : parents->first;
+    int code = SQLITE_OK;
+    for (const rst_syntax *child = children; child != NULL && code == SQLITE_OK; child = child->next) {
+        rst_token none, name = rst_syntax_name(child, &none);
+        int k = foreign->column_count++;
+        foreign->child_columns[k] = rst_column_named(table, &name);
+        if (parent == NULL) continue;
+        name = rst_syntax_name(parent, &none);
+        foreign->parent_columns[k] = rst_token_name(&name);
+        if (foreign->parent_columns[k] == NULL) code = SQLITE_NOMEM;
+        parent = parent->next;
+    }
     return code;
 }
 
-/* A constraint of the column, or of the table (-1). references: how many stand before it. */
-static int describe_constraint(rst_table *table, const rst_syntax *node, int column, int *references) {
+/* The newest is the first, as PRAGMA foreign_key_list numbers them. children: names of columns, brothers. */
+static int describe_foreign(rst_table *table, const rst_syntax *references, const rst_syntax *children) {
+    const rst_syntax *parents = rst_syntax_child(references, SYNTAX_COLUMNS);
+    rst_foreign_key *keys = rst_array_grown(table->foreign_keys, table->foreign_key_count, sizeof *keys);
+    rst_token none, name = rst_syntax_name(references->first, &none);
+    int count = 0;
+    if (keys == NULL) return SQLITE_NOMEM;
+    table->foreign_keys = keys;
+    memmove(keys + 1, keys, (size_t)table->foreign_key_count++ * sizeof *keys);
+    memset(keys, 0, sizeof *keys);
+    for (const rst_syntax *child = children; child != NULL; child = child->next) count++;
+    if (!rst_foreign_key_room(keys, count)) return SQLITE_NOMEM;
+    keys->parent = rst_token_name(&name);
+    if (keys->parent == NULL) return SQLITE_NOMEM;
+    read_actions(keys, parents == NULL ? references->first->end : parents->end, references->end);
+    return list_columns(table, keys, children, parents);
+}
+
+/* ---- constraints ---- */
+
+/* A constraint of the column, or of the table (-1). name: the column's. */
+static int describe_constraint(rst_table *table, const rst_syntax *node, int column, const rst_syntax *name,
+                               char **message) {
     const char *p = node->start;
-    rst_token word = rst_token_next(&p, node->end);
+    rst_token word;
     int conflict;
     switch (node->kind) {
     case SYNTAX_CHECK: table->needs_mirror = table->has_check = true; break;
-    case SYNTAX_KEY: return describe_key(table, node, column);
-    case SYNTAX_FOREIGN:
-    case SYNTAX_REFERENCES: ++*references; break;
+    case SYNTAX_KEY: return describe_key(table, node, column, message);
+    case SYNTAX_FOREIGN: return describe_foreign(table, node->last, node->first->first);
+    case SYNTAX_REFERENCES: {
+        const rst_syntax alone = {.kind = SYNTAX_NAME, .start = name->start, .end = name->end};
+        return describe_foreign(table, node, &alone);
+    }
     case SYNTAX_NULL:
+        word = first_word(node);
         conflict = rst_token_is(&word, "NOT") ? conflict_of(table, node) : CONFLICT_DEFAULT;
         if (conflict == CONFLICT_DEFAULT) break;
         table->needs_mirror = true;
-        if (column >= 0) table->columns[column].not_null_conflict = conflict;
+        table->columns[column].not_null_conflict = conflict;
         break;
-    case SYNTAX_DEFERRABLE: {
-        rst_token initially = rst_token_next(&p, node->end), deferred = rst_token_next(&p, node->end);
-        /* foreign_key_list numbers them from the last to the first */
-        int number = table->foreign_key_count - *references;
-        if (rst_token_is(&word, "DEFERRABLE") && rst_token_is(&initially, "INITIALLY") &&
-            rst_token_is(&deferred, "DEFERRED") && number >= 0 && number < table->foreign_key_count)
-            table->foreign_keys[number].deferred = true;
+    case SYNTAX_DEFERRABLE:
+        word = rst_token_next(&p, node->end);
+        if (table->foreign_key_count == 0) break;
+        table->foreign_keys[0].deferred = false;
+        if (!rst_token_is(&word, "DEFERRABLE")) break;
+        (void)rst_token_next(&p, node->end); /* INITIALLY */
+        word = rst_token_next(&p, node->end);
+        table->foreign_keys[0].deferred = rst_token_is(&word, "DEFERRED");
         break;
-    }
     default: break;
     }
     return SQLITE_OK;
 }
 
-static int describe_clauses(rst_table *table, const rst_syntax *create) {
-    int references = 0, code = SQLITE_OK;
-    for (const rst_syntax *node = create->first; node != NULL && code == SQLITE_OK; node = node->next) {
-        if (node->kind == SYNTAX_COLUMN) {
-            rst_token none, name = rst_syntax_name(node->first, &none);
-            const int column = named_column(table, &name);
-            for (const rst_syntax *part = node->first; part != NULL && code == SQLITE_OK; part = part->next)
-                code = describe_constraint(table, part, column, &references);
-        } else {
-            code = describe_constraint(table, node, -1, &references);
+int rst_describe_constraints(rst_table *table, const rst_syntax *create, char **message) {
+    int column = 0, code = SQLITE_OK;
+    for (const rst_syntax *node = create->first->next; node != NULL && code == SQLITE_OK; node = node->next) {
+        if (node->kind != SYNTAX_COLUMN) {
+            code = describe_constraint(table, node, -1, NULL, message);
+            continue;
         }
+        for (const rst_syntax *part = node->first->next; part != NULL && code == SQLITE_OK; part = part->next)
+            code = describe_constraint(table, part, column, node->first, message);
+        column++;
     }
-    return code;
-}
-
-int rst_describe_clauses(rst_table *table) {
-    rst_syntax_tree tree;
-    int code;
-    if (!rst_text_has(table->sql, "check") && !rst_text_has(table->sql, "conflict") &&
-        !rst_text_has(table->sql, "deferrable"))
-        return SQLITE_OK; /* most tables: there is no such clause */
-    code = rst_syntax_parse(&tree, table->sql, table->sql + strlen(table->sql));
-    if (code == SQLITE_OK) code = describe_clauses(table, tree.root);
-    rst_syntax_free(&tree);
-    if (code != SQLITE_ERROR) return code;
-    /* Anything may stand there: the schema database judges each row. */
-    table->needs_mirror = table->has_check = table->has_conflict_clauses = true;
-    return SQLITE_OK;
+    return code == SQLITE_OK ? end_keys(table, message) : code;
 }

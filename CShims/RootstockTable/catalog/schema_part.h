@@ -28,6 +28,8 @@ typedef struct rst_schema {
     int table_count;
     rst_table_names names; /* of the tables */
     rst_catalog loaded;    /* the catalog as it was loaded */
+    int *index_lists;      /* its indexes by their tables: index_text.c */
+    unsigned int index_heads;
     struct rst_vtab *vtabs;
     struct rst_vtab *retired_vtabs; /* dropped, still to be freed */
     struct rst_program *program;    /* the front-door statement being run, innermost; null where it must not be asked */

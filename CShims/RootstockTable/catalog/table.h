@@ -204,6 +204,7 @@ struct rst_table {
     bool has_rowid_name;           /* a column is called rowid, oid or _rowid_ (bits unused) */
     int rowid_column;              /* the INTEGER PRIMARY KEY column, or -1 */
     int rowid_on_conflict;
+    bool rowid_descends; /* PRIMARY KEY (column DESC), which counts WITHOUT ROWID */
     rst_column *columns;
     int column_count;
     int *slot; /* column -> place in the row's bytes, or -1 - k for the k-th key column */

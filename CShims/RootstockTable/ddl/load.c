@@ -67,6 +67,7 @@ static int load_tables(rst_connection *c, const rst_catalog *catalog, const rst_
     rst_table **tables = NULL;
     rst_table_names names = {0};
     int count = 0, code;
+    rst_index_lists_free(c);
     tables = sqlite3_malloc64(((sqlite3_uint64)catalog->count + 1) * sizeof *tables);
     if (tables == NULL) return SQLITE_NOMEM;
     code = describe_tables(c, catalog, changed, tables, &count, message);

@@ -12,6 +12,7 @@
 #include "ddl/declare.h"
 #include "planner/affinity_probe.h"
 #include "rewriter/expressions.h"
+#include "catalog/describe.h"
 #include "catalog/expression_column.h"
 #include "catalog/hosted.h"
 #include "ddl/temporary.h"
@@ -43,6 +44,7 @@ void rst_store_close(rst_connection *c) {
     rst_declared_forget(c);
     sqlite3_free(schema->tables);
     rst_table_names_free(&schema->names);
+    rst_index_lists_free(c);
     schema->tables = NULL;
     schema->table_count = 0;
     if (store->writer != NULL) rst_write_rollback(c);

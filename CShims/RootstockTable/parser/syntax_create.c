@@ -47,9 +47,13 @@ static rst_syntax *references(rst_syntax_parser *p) {
 
 /* [NOT] DEFERRABLE [INITIALLY word] */
 static bool deferrable(rst_syntax_parser *p, rst_syntax *parent) {
-    rst_token next = rst_syntax_ahead(p);
     rst_syntax *node;
-    if (!syntax_is(p, "DEFERRABLE") && !(syntax_is(p, "NOT") && rst_token_is(&next, "DEFERRABLE"))) return false;
+    if (!syntax_is(p, "DEFERRABLE")) {
+        rst_token next;
+        if (!syntax_is(p, "NOT")) return false;
+        next = rst_syntax_ahead(p);
+        if (!rst_token_is(&next, "DEFERRABLE")) return false;
+    }
     node = rst_syntax_open(p, SYNTAX_DEFERRABLE);
     (void)rst_syntax_take(p, "NOT");
     rst_syntax_advance(p);
@@ -82,6 +86,7 @@ static void key(rst_syntax_parser *p, rst_syntax *node, bool list) {
 /* A constraint of a column, or of the table. False: none begins here. */
 static bool constraint(rst_syntax_parser *p, rst_syntax *parent, bool of_table) {
     rst_syntax *node;
+    if (p->token.type != TOKEN_WORD) return false;
     if (deferrable(p, parent)) return true;
     node = rst_syntax_open(p, SYNTAX_KEY);
     if (rst_syntax_take(p, "CONSTRAINT")) {

@@ -47,7 +47,8 @@ static rst_word word_of(const rst_token *token) {
     if (token->size > LONGEST_WORD || token->size < 2) return WORD_OTHER;
     while (low < high) {
         int middle = (low + high) / 2;
-        int order = sqlite3_strnicmp(token->text, words[middle].word, (int)token->size);
+        int order = (token->text[0] & ~0x20) - words[middle].word[0]; /* most differ there */
+        if (order == 0) order = sqlite3_strnicmp(token->text, words[middle].word, (int)token->size);
         if (order == 0 && words[middle].word[token->size] != '\0') order = -1;
         if (order == 0) return words[middle].is;
         if (order < 0)
