@@ -20,12 +20,11 @@
 #include "catalog/catalog.h"
 #include "catalog/partial_predicate.h"
 
-#include "parser/tokens.h"
+#include "parser/syntax_tree.h"
 
 #include <string.h>
 
-/* Of parentheses; and of terms beside each other, of which the tree is as deep as they are many. */
-enum { DEEPEST = 50, WIDEST = 1000 };
+enum { WIDEST = 1000 }; /* terms beside each other, of which a predicate is as deep as they are many */
 
 typedef rst_partial_predicate predicate;
 
@@ -49,23 +48,9 @@ bool rst_partial_predicate_excludes(const predicate *node) {
 
 typedef struct reader {
     const rst_table *table;
-    const char *p, *end;
-    int depth, joins;
+    int joins;
     int code; /* SQLITE_NOMEM; else what is not understood */
 } reader;
-
-static rst_token peek(const reader *r) {
-    const char *q = r->p;
-    return rst_token_next(&q, r->end);
-}
-
-static bool accept(reader *r, const char *word) {
-    const char *q = r->p;
-    rst_token token = rst_token_next(&q, r->end);
-    if (!rst_token_is(&token, word) && !rst_token_mark(&token, word)) return false;
-    r->p = q;
-    return true;
-}
 
 static predicate *new_node(reader *r, int kind) {
     predicate *node = sqlite3_malloc64(sizeof *node);
@@ -91,31 +76,20 @@ static predicate *join(reader *r, int kind, predicate *left, predicate *right) {
 }
 
 /* A column of the table, perhaps behind the table's name. */
-static bool read_column(reader *r, int *column) {
-    const char *q = r->p;
-    rst_token token = rst_token_next(&q, r->end), dot;
-    const char *behind = q;
-    if (token.type != TOKEN_WORD && token.type != TOKEN_NAME) return false;
-    dot = rst_token_next(&q, r->end);
-    if (rst_token_mark(&dot, ".")) {
-        if (!rst_token_same_name(&token, r->table->name)) return false;
-        token = rst_token_next(&q, r->end);
-        behind = q;
-        if (token.type != TOKEN_WORD && token.type != TOKEN_NAME) return false;
-    }
+static bool read_column(const reader *r, const rst_syntax *node, int *column) {
+    rst_token table, name;
+    if (node->kind != SYNTAX_NAME) return false;
+    name = rst_syntax_name(node, &table);
+    if (name.type == TOKEN_STRING || (table.type != TOKEN_END && !rst_token_same_name(&table, r->table->name)))
+        return false;
     for (int i = 0; i < r->table->column_count; i++) {
-        if (!rst_token_same_name(&token, r->table->columns[i].name)) continue;
+        if (!rst_token_same_name(&name, r->table->columns[i].name)) continue;
         *column = i;
-        r->p = behind;
         return true;
     }
-    if (!r->table->without_rowid && !r->table->has_rowid_name && token.type == TOKEN_WORD &&
-        (rst_token_is(&token, "ROWID") || rst_token_is(&token, "OID") || rst_token_is(&token, "_ROWID_"))) {
-        *column = -1;
-        r->p = behind;
-        return true;
-    }
-    return false;
+    *column = -1;
+    return !r->table->without_rowid && !r->table->has_rowid_name && name.type == TOKEN_WORD &&
+           rst_token_is_rowid(&name);
 }
 
 char rst_partial_predicate_affinity(const rst_table *table, int column) {
@@ -139,19 +113,17 @@ static int take_value(predicate *node, sqlite3_value *source, char affinity) {
     return code;
 }
 
-/* A literal, evaluated by SQLite; *is_null instead of a value for NULL. */
-static bool read_constant(reader *r, predicate *node, char affinity) {
-    const char *start = peek(r).text;
+/* A literal, evaluated by SQLite. */
+static bool read_constant(reader *r, const rst_syntax *constant, predicate *node, char affinity) {
+    const rst_syntax *literal = constant->kind == SYNTAX_SIGN ? constant->first : constant;
+    const char *p = literal->start;
+    const rst_token token = rst_token_next(&p, literal->end);
     sqlite3_stmt *statement = NULL;
-    rst_token token = rst_token_next(&r->p, r->end);
     char *sql;
     bool done = false;
-    if (rst_token_mark(&token, "-") || rst_token_mark(&token, "+")) {
-        token = rst_token_next(&r->p, r->end);
-        if (token.type != TOKEN_NUMBER) return false;
-    }
-    if (token.type != TOKEN_NUMBER && token.type != TOKEN_STRING && token.type != TOKEN_BLOB) return false;
-    sql = sqlite3_mprintf("SELECT %.*s", (int)(token.text + token.size - start), start);
+    if (literal->kind != SYNTAX_LITERAL || token.type == TOKEN_WORD) return false;
+    if (literal != constant && (constant->start[0] == '~' || token.type != TOKEN_NUMBER)) return false;
+    sql = sqlite3_mprintf("SELECT %.*s", (int)(constant->end - constant->start), constant->start);
     if (sql == NULL) {
         r->code = SQLITE_NOMEM;
         return false;
@@ -181,22 +153,23 @@ bool rst_partial_predicate_collation(const char *name, uint8_t *collation) {
     return true;
 }
 
-/* COLLATE name, if it is there; *explicit tells. False: one that is not known. */
-static bool read_collation(reader *r, uint8_t *collation, bool *explicit) {
-    rst_token name;
+/* Takes a COLLATE off the operand; *explicit: it has one. False: one that is not known. */
+static bool read_collation(const rst_syntax **operand, uint8_t *collation, bool *explicit) {
+    rst_token name, none;
     char *text;
     bool known;
-    *explicit = false;
-    if (!accept(r, "COLLATE")) return true;
-    name = rst_token_next(&r->p, r->end);
+    *explicit = (*operand)->kind == SYNTAX_COLLATE;
+    if (!*explicit) return true;
+    name = rst_syntax_name((*operand)->last, &none);
     text = rst_token_name(&name);
     known = text != NULL && rst_partial_predicate_collation(text, collation);
     sqlite3_free(text);
-    *explicit = true;
+    *operand = (*operand)->first;
     return known;
 }
 
-static int comparison(const rst_token *token) {
+/* The operator between two operands; 0: one that is not known. */
+static int comparison(const rst_syntax *node) {
     static const struct {
         const char *mark;
         int operation;
@@ -204,10 +177,16 @@ static int comparison(const rst_token *token) {
                  {"<>", SQLITE_INDEX_CONSTRAINT_NE}, {"!=", SQLITE_INDEX_CONSTRAINT_NE},
                  {"<", SQLITE_INDEX_CONSTRAINT_LT},  {"<=", SQLITE_INDEX_CONSTRAINT_LE},
                  {">", SQLITE_INDEX_CONSTRAINT_GT},  {">=", SQLITE_INDEX_CONSTRAINT_GE}};
+    const char *p = node->first->end;
+    const rst_token token = rst_token_next(&p, node->last->start), negation = rst_token_next(&p, node->last->start);
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
-        if (rst_token_mark(token, marks[i].mark)) return marks[i].operation;
+        if (rst_token_mark(&token, marks[i].mark)) return marks[i].operation;
     }
-    return 0;
+    if (negation.type == TOKEN_END) return SQLITE_INDEX_CONSTRAINT_IS;
+    /* not IS [NOT] DISTINCT FROM */
+    return rst_token_is(&negation, "NOT") && rst_token_next(&p, node->last->start).type == TOKEN_END
+               ? SQLITE_INDEX_CONSTRAINT_ISNOT
+               : 0;
 }
 
 static int mirrored(int operation) {
@@ -221,7 +200,8 @@ static int mirrored(int operation) {
 }
 
 /* "column operator constant" with what the column says of the comparison. */
-static predicate *compare_constant(reader *r, int column, uint8_t collation, int operation) {
+static predicate *compare_constant(reader *r, int column, uint8_t collation, int operation,
+                                   const rst_syntax *constant) {
     predicate *node = new_node(r, NODE_COMPARISON);
     if (node == NULL) return NULL;
     node->column = column;
@@ -229,157 +209,93 @@ static predicate *compare_constant(reader *r, int column, uint8_t collation, int
     node->collation = collation;
     /* An application's collation has no order here. */
     if (collation > ROOTSTOCK_COLLATION_RTRIM ||
-        !read_constant(r, node, rst_partial_predicate_affinity(r->table, column))) {
+        !read_constant(r, constant, node, rst_partial_predicate_affinity(r->table, column))) {
         rst_partial_predicate_free(node);
         return NULL;
     }
     return node;
 }
 
-static predicate *test_null(reader *r, int column, int operation) {
+static predicate *test_null(reader *r, int column, bool null) {
     predicate *node = new_node(r, NODE_COMPARISON);
     if (node == NULL) return NULL;
     node->column = column;
-    node->operation = operation;
+    node->operation = null ? SQLITE_INDEX_CONSTRAINT_ISNULL : SQLITE_INDEX_CONSTRAINT_ISNOTNULL;
     node->value.type = VALUE_NULL;
     return node;
 }
 
-/* What may follow a whole comparison. */
-static bool ends_here(const reader *r) {
-    rst_token token = peek(r);
-    return token.type == TOKEN_END || rst_token_is(&token, "AND") || rst_token_is(&token, "OR") ||
-           rst_token_mark(&token, ")");
+static bool is_null(const rst_syntax *node) {
+    const char *p = node->start;
+    const rst_token token = rst_token_next(&p, node->end);
+    return node->kind == SYNTAX_LITERAL && rst_token_is(&token, "NULL");
 }
 
-/* The column of "constant operator column" stands behind; where that begins, and its value is not needed yet. */
-static predicate *constant_first(reader *r) {
-    const char *start = r->p;
+/* A column and constants, in whatever order. */
+static predicate *read_comparison(reader *r, const rst_syntax *comparing) {
+    const rst_syntax *left = comparing->first, *right = comparing->last, *value;
+    const rst_token word = rst_syntax_operator(comparing);
+    const bool compares = comparing->kind == SYNTAX_EQUAL || comparing->kind == SYNTAX_COMPARE;
+    int column, operation = compares ? comparison(comparing) : 0;
+    uint8_t collation = ROOTSTOCK_COLLATION_BINARY, after = collation;
+    bool explicit, explicit_after = false;
     predicate *node = NULL;
-    rst_token token = rst_token_next(&r->p, r->end);
-    int operation, column;
-    uint8_t collation = ROOTSTOCK_COLLATION_BINARY;
-    bool explicit;
-    if (rst_token_mark(&token, "-") || rst_token_mark(&token, "+")) token = rst_token_next(&r->p, r->end);
-    token = rst_token_next(&r->p, r->end);
-    operation = comparison(&token);
-    if (operation == 0 || !read_column(r, &column)) return NULL;
-    if (column >= 0) collation = r->table->columns[column].collation;
-    if (!read_collation(r, &collation, &explicit)) return NULL;
-    {
-        const char *behind = r->p;
-        r->p = start;
-        node = compare_constant(r, column, collation, mirrored(operation));
-        r->p = behind;
+    if (!read_collation(&left, &collation, &explicit)) return NULL;
+    if (compares && !read_collation(&right, &after, &explicit_after)) return NULL;
+    if (compares && !read_column(r, left, &column)) { /* constant operator column */
+        const rst_syntax *other = left;
+        left = right;
+        right = other;
+        operation = mirrored(operation);
+        if (explicit) return NULL;
     }
-    return node;
-}
-
-static predicate *read_comparison(reader *r) {
-    int column, operation;
-    uint8_t collation = ROOTSTOCK_COLLATION_BINARY, after;
-    bool explicit, explicit_after;
-    rst_token token = peek(r);
-    predicate *node = NULL;
-    if (token.type == TOKEN_NUMBER || token.type == TOKEN_STRING || token.type == TOKEN_BLOB ||
-        rst_token_mark(&token, "-") || rst_token_mark(&token, "+")) {
-        return constant_first(r);
-    }
-    if (!read_column(r, &column)) return NULL;
-    if (column >= 0) collation = r->table->columns[column].collation;
-    if (!read_collation(r, &collation, &explicit)) return NULL;
-    if (accept(r, "NOTNULL")) return test_null(r, column, SQLITE_INDEX_CONSTRAINT_ISNOTNULL);
-    if (accept(r, "ISNULL")) return test_null(r, column, SQLITE_INDEX_CONSTRAINT_ISNULL);
-    if (accept(r, "NOT")) {
-        return accept(r, "NULL") ? test_null(r, column, SQLITE_INDEX_CONSTRAINT_ISNOTNULL) : NULL;
-    }
-    if (accept(r, "IS")) {
-        bool negated = accept(r, "NOT");
-        if (accept(r, "NULL")) {
-            return test_null(r, column, negated ? SQLITE_INDEX_CONSTRAINT_ISNOTNULL : SQLITE_INDEX_CONSTRAINT_ISNULL);
-        }
-        node = compare_constant(r, column, collation,
-                                negated ? SQLITE_INDEX_CONSTRAINT_ISNOT : SQLITE_INDEX_CONSTRAINT_IS);
-    } else if (accept(r, "BETWEEN")) {
-        predicate *low = compare_constant(r, column, collation, SQLITE_INDEX_CONSTRAINT_GE);
-        if (low == NULL || !accept(r, "AND")) {
-            rst_partial_predicate_free(low);
-            return NULL;
-        }
-        return join(r, NODE_AND, low, compare_constant(r, column, collation, SQLITE_INDEX_CONSTRAINT_LE));
-    } else if (accept(r, "IN")) {
-        if (!accept(r, "(")) return NULL;
-        do {
-            predicate *one = compare_constant(r, column, collation, SQLITE_INDEX_CONSTRAINT_EQ);
-            if (one == NULL) {
-                rst_partial_predicate_free(node);
-                return NULL;
-            }
-            node = node == NULL ? one : join(r, NODE_OR, node, one);
-        } while (node != NULL && accept(r, ","));
-        if (node != NULL && !accept(r, ")")) {
-            rst_partial_predicate_free(node);
-            node = NULL;
-        }
-        return node;
-    } else {
-        token = rst_token_next(&r->p, r->end);
-        operation = comparison(&token);
+    if (!read_column(r, left, &column)) return NULL;
+    /* A COLLATE comes before the column's own, the left one first. */
+    if (!explicit)
+        collation = explicit_after ? after
+                    : column >= 0  ? r->table->columns[column].collation
+                                   : ROOTSTOCK_COLLATION_BINARY;
+    switch (comparing->kind) {
+    case SYNTAX_NULL: return test_null(r, column, rst_token_is(&word, "ISNULL"));
+    case SYNTAX_EQUAL:
+    case SYNTAX_COMPARE:
         if (operation == 0) return NULL;
-        node = compare_constant(r, column, collation, operation);
+        if ((operation == SQLITE_INDEX_CONSTRAINT_IS || operation == SQLITE_INDEX_CONSTRAINT_ISNOT) && is_null(right))
+            return test_null(r, column, operation == SQLITE_INDEX_CONSTRAINT_IS);
+        return compare_constant(r, column, collation, operation, right);
+    case SYNTAX_BETWEEN:
+        if (!rst_token_is(&word, "BETWEEN")) return NULL;
+        node = compare_constant(r, column, collation, SQLITE_INDEX_CONSTRAINT_GE, comparing->first->next);
+        return join(r, NODE_AND, node, compare_constant(r, column, collation, SQLITE_INDEX_CONSTRAINT_LE, right));
+    case SYNTAX_IN:
+        if (!rst_token_is(&word, "IN") || right->kind != SYNTAX_VECTOR || right->first == NULL) return NULL;
+        value = right->first;
+        node = compare_constant(r, column, collation, SQLITE_INDEX_CONSTRAINT_EQ, value);
+        while (node != NULL && (value = value->next) != NULL)
+            node = join(r, NODE_OR, node, compare_constant(r, column, collation, SQLITE_INDEX_CONSTRAINT_EQ, value));
+        return node;
+    default: return NULL;
     }
-    if (node == NULL) return NULL;
-    if (!read_collation(r, &after, &explicit_after)) {
-        rst_partial_predicate_free(node);
-        return NULL;
-    }
-    if (explicit_after && !explicit) node->collation = after; /* the left one comes first */
-    return node;
 }
 
-static predicate *read_or(reader *r);
-
-static predicate *read_part(reader *r) {
+static predicate *read_term(reader *r, const rst_syntax *term) {
+    const rst_syntax *part;
     predicate *node;
-    const char *start = r->p;
-    if (accept(r, "(")) {
-        if (++r->depth > DEEPEST) return NULL;
-        node = read_or(r);
-        r->depth--;
-        if (node == NULL) return NULL;
-        if (accept(r, ")") && ends_here(r)) return node;
-        rst_partial_predicate_free(node); /* the parentheses were around an operand */
-        r->p = start;
-        return NULL;
-    }
-    node = read_comparison(r);
-    if (node != NULL && !ends_here(r)) {
-        rst_partial_predicate_free(node);
-        return NULL;
-    }
-    return node;
-}
-
-static predicate *read_and(reader *r) {
-    predicate *node = read_part(r);
-    while (node != NULL && accept(r, "AND")) node = join(r, NODE_AND, node, read_part(r));
-    return node;
-}
-
-static predicate *read_or(reader *r) {
-    predicate *node = read_and(r);
-    while (node != NULL && accept(r, "OR")) node = join(r, NODE_OR, node, read_and(r));
+    term = rst_syntax_unwrap(term);
+    if (term->kind != SYNTAX_AND && term->kind != SYNTAX_OR)
+        return term->first == NULL ? NULL : read_comparison(r, term);
+    part = term->first;
+    node = read_term(r, part);
+    while (node != NULL && (part = part->next) != NULL)
+        node = join(r, term->kind == SYNTAX_AND ? NODE_AND : NODE_OR, node, read_term(r, part));
     return node;
 }
 
 int rst_partial_predicate_parse(const rst_table *table, const char *text, predicate **out) {
-    reader r = {.table = table, .p = text, .end = text + strlen(text)};
-    rst_token token;
-    *out = read_or(&r);
-    token = peek(&r);
-    if (*out != NULL && token.type != TOKEN_END) {
-        rst_partial_predicate_free(*out);
-        *out = NULL;
-    }
-    return r.code;
+    reader r = {.table = table};
+    rst_syntax_tree tree;
+    int code = rst_syntax_parse_expression(&tree, text, text + strlen(text));
+    *out = code == SQLITE_OK ? read_term(&r, tree.root) : NULL;
+    rst_syntax_free(&tree);
+    return code == SQLITE_NOMEM ? code : r.code;
 }

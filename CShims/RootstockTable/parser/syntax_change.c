@@ -119,7 +119,7 @@ rst_syntax *rst_syntax_statement(rst_syntax_parser *p) {
     return rst_syntax_close(p, node);
 }
 
-int rst_syntax_parse(rst_syntax_tree *tree, const char *text, const char *end) {
+static int parse(rst_syntax_tree *tree, const char *text, const char *end, bool statement) {
     rst_syntax_parser p;
     tree->root = NULL;
     tree->stopped = NULL;
@@ -132,11 +132,19 @@ int rst_syntax_parse(rst_syntax_tree *tree, const char *text, const char *end) {
     p.behind = p.token.text = text;
     p.end = end;
     rst_syntax_advance(&p);
-    if (rst_syntax_take(&p, "EXPLAIN") && rst_syntax_take(&p, "QUERY")) rst_syntax_expect(&p, "PLAN");
-    tree->root = rst_syntax_statement(&p);
-    while (rst_syntax_take_mark(&p, ';')) {
+    if (statement && rst_syntax_take(&p, "EXPLAIN") && rst_syntax_take(&p, "QUERY")) rst_syntax_expect(&p, "PLAN");
+    tree->root = statement ? rst_syntax_statement(&p) : rst_syntax_expression(&p);
+    while (statement && rst_syntax_take_mark(&p, ';')) {
     }
     if (p.token.type != TOKEN_END) rst_syntax_fail(&p);
     if (p.failed) tree->root = NULL;
     return p.no_memory ? SQLITE_NOMEM : p.failed ? SQLITE_ERROR : SQLITE_OK;
+}
+
+int rst_syntax_parse(rst_syntax_tree *tree, const char *text, const char *end) {
+    return parse(tree, text, end, true);
+}
+
+int rst_syntax_parse_expression(rst_syntax_tree *tree, const char *text, const char *end) {
+    return parse(tree, text, end, false);
 }

@@ -118,6 +118,8 @@ typedef struct rst_syntax_tree {
 ** tree->stopped tells where. SQLITE_NOMEM. Release with rst_syntax_free whatever it came to. */
 int rst_syntax_parse(rst_syntax_tree *tree, const char *text, const char *end);
 void rst_syntax_free(rst_syntax_tree *tree);
+/* The same of an expression alone. */
+int rst_syntax_parse_expression(rst_syntax_tree *tree, const char *text, const char *end);
 /* The first child of that kind, or null. */
 const rst_syntax *rst_syntax_child(const rst_syntax *node, rst_syntax_kind kind);
 /* The word or mark of an operation, behind its first operand; of NOT IN and IS NOT the first. */
