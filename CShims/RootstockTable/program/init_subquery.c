@@ -180,46 +180,44 @@ static bool begins_index(const rst_table *table, const rst_token *column) {
     return false;
 }
 
-/* The columns of SELECT a, b FROM t, behind the SELECT; *p is left behind FROM. 0: the subquery is something else.
-** table: null, or the table whose indexes *any is asked of. */
-static int plain_columns(const char **p, const char *end, const rst_table *table, bool *any) {
-    for (int count = 1;; count++) {
-        rst_token column = rst_token_next(p, end), mark = rst_token_next(p, end);
-        if (rst_token_mark(&mark, ".")) {
-            column = rst_token_next(p, end);
-            mark = rst_token_next(p, end);
-        }
-        if (!rst_token_names(&column)) return 0;
-        if (table != NULL) *any |= begins_index(table, &column);
-        if (rst_token_is(&mark, "FROM")) return count;
-        if (!rst_token_mark(&mark, ",")) return 0;
-    }
+/* The FROM of SELECT a, b FROM t, and nothing more; null: the SELECT is something else. */
+static const rst_syntax *plain_from(const rst_syntax *select) {
+    const rst_syntax *core = select->first, *node = core->first, *table, *alias;
+    if (select->kind != SYNTAX_SELECT || core->kind != SYNTAX_CORE || core->next != NULL) return NULL;
+    while (node != NULL && node->kind == SYNTAX_RESULT && node->first->kind == SYNTAX_NAME && node->first->next == NULL)
+        node = node->next;
+    if (node == NULL || node == core->first || node->kind != SYNTAX_FROM || node->next != NULL) return NULL;
+    table = node->first;
+    alias = table->first->next;
+    return table->kind == SYNTAX_TABLE && table->next == NULL &&
+                   (alias == NULL || (alias->kind == SYNTAX_ALIAS && alias->next == NULL))
+               ? node
+               : NULL;
 }
 
 /* SELECT column FROM table that SQLite looks up in an index: it sees what the index holds by then, but no NULL if there
 ** was none at first. Of several columns it sees NULLs, too. */
-static bool append_index_list(rst_connection *c, const char *query, const char *mark, sqlite3_str *out) {
+static bool append_index_list(rst_connection *c, const rst_syntax *select, const char *mark, sqlite3_str *out) {
     const rst_span none = {NULL, NULL};
-    const char *p = query, *end = query + strlen(query), *column, *behind;
+    const rst_syntax *column = select->first->first, *from = select->first->last;
+    const int all = (int)(select->end - select->start), size = (int)(column->end - column->start);
     sqlite3_str *source;
-    char *nulls, *from;
+    char *nulls, *rows;
     bool done;
-    (void)rst_token_next(&p, end); /* SELECT */
-    column = behind = p;
-    if (plain_columns(&behind, end, NULL, NULL) > 1) {
-        sqlite3_str_appendf(out, "(%s)", query);
+    if (column->next != from) {
+        sqlite3_str_appendf(out, "(%.*s)", all, select->start);
         return true;
     }
-    behind -= strlen("FROM");
     source = sqlite3_str_new(NULL);
-    nulls = sqlite3_mprintf("SELECT 1 %s WHERE %.*s IS NULL", behind, (int)(behind - column), column);
+    nulls = sqlite3_mprintf("SELECT 1 %.*s WHERE %.*s IS NULL", (int)(from->end - from->start), from->start, size,
+                            column->start);
     done = nulls != NULL && rst_init_rows_append(c, none, nulls, true, mark, source);
-    from = sqlite3_str_finish(source);
-    done = done && from != NULL;
+    rows = sqlite3_str_finish(source);
+    done = done && rows != NULL;
     if (done)
-        sqlite3_str_appendf(out, "(%s WHERE (SELECT b0%s) OR %.*s IS NOT NULL)", query, from, (int)(behind - column),
-                            column);
-    sqlite3_free(from);
+        sqlite3_str_appendf(out, "(%.*s WHERE (SELECT b0%s) OR %.*s IS NOT NULL)", all, select->start, rows, size,
+                            column->start);
+    sqlite3_free(rows);
     sqlite3_free(nulls);
     return done;
 }
@@ -232,24 +230,26 @@ bool rst_init_subquery_append(rst_connection *c, rst_span with, const char *text
     return done;
 }
 
-bool rst_subquery_may_read_index(rst_connection *c, const char *text, int size) {
-    const char *p = text, *end = text + size, *columns;
-    rst_token token = rst_token_next(&p, end), name, schema = {TOKEN_END, text, 0};
+static bool may_read_index(rst_connection *c, const rst_syntax *select) {
+    const rst_syntax *from = plain_from(select);
+    rst_token schema, name;
     const rst_table *table;
     bool any = false;
-    columns = p;
-    if (!rst_token_is(&token, "SELECT") || plain_columns(&p, end, NULL, NULL) == 0) return false;
-    name = rst_token_next(&p, end);
-    token = rst_token_next(&p, end);
-    if (rst_token_mark(&token, ".")) {
-        schema = name;
-        name = rst_token_next(&p, end);
-        token = rst_token_next(&p, end);
+    if (from == NULL) return false;
+    name = rst_syntax_name(from->first->first, &schema);
+    table = rst_target(c, &schema, &name);
+    for (const rst_syntax *result = select->first->first; table != NULL && result != from; result = result->next) {
+        name = rst_syntax_name(result->first, &schema);
+        any |= begins_index(table, &name);
     }
-    if (rst_token_is(&token, "AS")) token = rst_token_next(&p, end);
-    if (rst_token_names(&token)) token = rst_token_next(&p, end); /* the alias */
-    table = token.type == TOKEN_END && rst_token_names(&name) ? rst_target(c, &schema, &name) : NULL;
-    return table != NULL && plain_columns(&columns, end, table, &any) > 0 && any;
+    return any;
+}
+
+bool rst_subquery_may_read_index(rst_connection *c, const char *text, int size) {
+    rst_syntax_tree tree;
+    bool may = rst_syntax_parse(&tree, text, text + size) == SQLITE_OK && may_read_index(c, tree.root);
+    rst_syntax_free(&tree);
+    return may;
 }
 
 /* Where an expression stands: a statement of the same table, as SQLite is asked about it, has it between the two. */
@@ -279,15 +279,16 @@ static int lookups_planned(rst_connection *c, rst_span with, const asked_place *
     return code == SQLITE_DONE ? count : -1;
 }
 
-/* Whether IN the subquery, [query, close) in the expression, is a look-up natively. That rests on the affinity and
+/* Whether IN the subquery, which stands in the expression, is a look-up natively. That rests on the affinity and
 ** collation of what stands before IN. So SQLite is asked how many look-ups there are with and without this one: a
 ** LIMIT makes it none. */
 static bool is_lookup(rst_connection *c, rst_span with, const asked_place *place, const char *text, int size,
-                      const char *query, const char *close) {
+                      const rst_syntax *select) {
     const rst_span none = {NULL, NULL};
+    const char *close = select->end;
     int as_written, without = -1;
     char *limited;
-    if (!rst_subquery_may_read_index(c, query, (int)(close - query))) return false;
+    if (!may_read_index(c, select)) return false;
     limited = sqlite3_mprintf("%.*s LIMIT -1%.*s", (int)(close - text), text, (int)(text + size - close), close);
     as_written = lookups_planned(c, with, place, text, size);
     if (as_written < 0) { /* common tables that are run once are none of the schema database */
@@ -336,8 +337,8 @@ static __attribute__((noinline)) char *once(const once_walk *w, const rst_syntax
     /* SQLite looks IN up in an index, which changes, or else in what the subquery gave at first. */
     if (query == NULL || typed == NULL)
         done = false;
-    else if (list && is_lookup(w->c, w->with, w->place, w->text, w->size, select->start, select->end))
-        done = append_index_list(w->c, query, w->mark, out);
+    else if (list && is_lookup(w->c, w->with, w->place, w->text, w->size, select))
+        done = append_index_list(w->c, select, w->mark, out);
     else
         done = list ? append_list(w->c, w->with, query, typed, w->mark, out)
                     : append_once(w->c, w->with, query, typed, 0, w->mark, out);
