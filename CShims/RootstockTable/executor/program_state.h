@@ -5,6 +5,7 @@
 #define ROOTSTOCK_EXECUTOR_PROGRAM_STATE_H
 
 #include "executor/change.h"
+#include "common/result_rows.h"
 #include "rewriter/transform.h"
 
 typedef struct rst_clause {
@@ -51,13 +52,6 @@ typedef struct rst_code {
     rst_parameters parameters;
 } rst_code;
 
-/* Outlives the code that it comes of, which others' statements may have thrown away when it is read. */
-typedef struct rst_result_row {
-    struct rst_result_row *next;
-    int count;
-    sqlite3_value *values[];
-} rst_result_row;
-
 typedef struct rst_program {
     struct rst_program *outer;
     rst_code *code;
@@ -72,7 +66,7 @@ typedef struct rst_program {
     /* A row of the table was changed: what RETURNING shows of it is evaluated. */
     int (*row_changed)(rst_table *table, const rst_row_slot *old, const rst_row_slot *row, char **message);
     struct rst_init_subquery *once;
-    rst_result_row *first, *last;
+    rst_result_rows rows; /* they outlive the code, which others' statements may have thrown away by then */
 } rst_program;
 
 /* The conflict mode that the statement's own text asks for, or CONFLICT_DEFAULT: what xUpdate gets told is not it

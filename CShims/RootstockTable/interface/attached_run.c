@@ -8,7 +8,7 @@
 */
 #include "interface/attached.h"
 #include "interface/hosting.h"
-#include "common/eponymous.h"
+#include "common/result_rows.h"
 #include "program/argument_pack.h"
 
 #include <string.h>
@@ -173,36 +173,7 @@ static int count_changes(rst_attached *a, int changes, char **message) {
         a->schema, changes, changes);
 }
 
-typedef struct whole_row {
-    struct whole_row *next;
-    int count;
-    sqlite3_value *values[];
-} whole_row;
-
-static void rows_free(whole_row *row) {
-    while (row != NULL) {
-        whole_row *next = row->next;
-        for (int i = 0; i < row->count; i++) sqlite3_value_free(row->values[i]);
-        sqlite3_free(row);
-        row = next;
-    }
-}
-
-static int take_row(sqlite3_stmt *statement, whole_row ***link) {
-    const int count = sqlite3_column_count(statement);
-    whole_row *row = sqlite3_malloc64(sizeof *row + (sqlite3_uint64)count * sizeof(sqlite3_value *));
-    if (row == NULL) return SQLITE_NOMEM;
-    *row = (whole_row){.count = 0};
-    **link = row;
-    *link = &row->next;
-    for (int i = 0; i < count; i++) {
-        row->values[row->count] = sqlite3_value_dup(sqlite3_column_value(statement, i));
-        if (row->values[row->count++] == NULL) return SQLITE_NOMEM;
-    }
-    return SQLITE_OK;
-}
-
-static int run_inner(rst_attached *a, const char *text, int count, sqlite3_value **values, whole_row **rows,
+static int run_inner(rst_attached *a, const char *text, int count, sqlite3_value **values, rst_result_rows *rows,
                      char **message) {
     rst_kept *kept;
     int code = rst_kept_get(a, text, &kept, message);
@@ -212,7 +183,7 @@ static int run_inner(rst_attached *a, const char *text, int count, sqlite3_value
             code = sqlite3_bind_value(kept->statement, i + 1, values[i]);
     }
     while (code == SQLITE_OK && (code = sqlite3_step(kept->statement)) == SQLITE_ROW)
-        code = rows == NULL ? SQLITE_OK : take_row(kept->statement, &rows);
+        code = rows == NULL ? SQLITE_OK : rst_result_rows_take(rows, kept->statement);
     if (code == SQLITE_DONE)
         code = SQLITE_OK;
     else if (code != SQLITE_NOMEM)
@@ -229,7 +200,7 @@ static bool begins_with(const char *text, const char *word) {
 
 /* Runs the text on inner inside SQLite's transaction. */
 static int run_whole(rst_connection *c, const char *schema, const char *text, int count, sqlite3_value **values,
-                     whole_row **rows, char **message) {
+                     rst_result_rows *rows, char **message) {
     static const char mark[] = "rootstock attached";
     rst_attached *a = schema == NULL || text == NULL ? NULL : rst_attached_find(c, schema);
     const bool pragma = text != NULL && begins_with(text, "PRAGMA");
@@ -290,26 +261,16 @@ static void run_function(sqlite3_context *context, int count, sqlite3_value **va
 /* ---- rootstock_attached_rows ---- */
 
 typedef struct rows_cursor {
-    sqlite3_vtab_cursor base;
-    whole_row *first, *row;
-    sqlite3_int64 number;
+    rst_result_cursor shown; /* must be first */
+    rst_result_rows rows;
 } rows_cursor;
 
 static int rows_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
                         char **message) {
-    sqlite3_str *text = sqlite3_str_new(NULL);
-    char *columns;
-    int code;
     UNUSED(count);
     UNUSED(arguments);
     UNUSED(message);
-    for (int i = 0; i < ROWS_COLUMNS; i++) sqlite3_str_appendf(text, "c%d,", i);
-    sqlite3_str_appendall(text, "name HIDDEN,statement HIDDEN");
-    for (int i = 0; i < ROWS_ARGUMENTS; i++) sqlite3_str_appendf(text, ",a%d HIDDEN", i);
-    columns = sqlite3_str_finish(text);
-    code = rst_eponymous_connect(db, context, columns, SQLITE_VTAB_DIRECTONLY, NULL, out);
-    sqlite3_free(columns);
-    return code;
+    return rst_result_connect(db, context, ROWS_COLUMNS, "name HIDDEN,statement HIDDEN", ROWS_ARGUMENTS, out);
 }
 
 static int rows_best(sqlite3_vtab *vtab, sqlite3_index_info *info) {
@@ -323,7 +284,7 @@ static int rows_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
 }
 
 static int rows_close(sqlite3_vtab_cursor *base) {
-    rows_free(((rows_cursor *)base)->first);
+    rst_result_rows_free(&((rows_cursor *)base)->rows);
     sqlite3_free(base);
     return SQLITE_OK;
 }
@@ -336,41 +297,18 @@ static int rows_filter(sqlite3_vtab_cursor *base, int number, const char *plan, 
     int code, total = 0;
     UNUSED(number);
     UNUSED(plan);
-    rows_free(cursor->first);
-    cursor->first = cursor->row = NULL;
-    cursor->number = 0;
+    rst_result_rows_free(&cursor->rows);
+    cursor->shown.number = 0;
     rst_call_enter();
     code = rst_argument_pack_open(count - 2, values + 2, &flat, &total);
     if (code == SQLITE_OK)
         code = run_whole(c, (const char *)sqlite3_value_text(values[0]), (const char *)sqlite3_value_text(values[1]),
-                         total, flat, &cursor->first, &message);
+                         total, flat, &cursor->rows, &message);
     code = rst_leave(c, code);
     sqlite3_free(flat);
-    cursor->row = cursor->first;
+    cursor->shown.row = cursor->rows.first;
     if (code != SQLITE_OK) c->last_error = code;
     return rst_take_message(base->pVtab, code, message);
-}
-
-static int rows_next(sqlite3_vtab_cursor *base) {
-    rows_cursor *cursor = (rows_cursor *)base;
-    cursor->row = cursor->row->next;
-    cursor->number++;
-    return SQLITE_OK;
-}
-
-static int rows_eof(sqlite3_vtab_cursor *base) {
-    return ((rows_cursor *)base)->row == NULL;
-}
-
-static int rows_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
-    const whole_row *row = ((rows_cursor *)base)->row;
-    if (column < row->count) sqlite3_result_value(context, row->values[column]);
-    return SQLITE_OK;
-}
-
-static int rows_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
-    *rowid = ((rows_cursor *)base)->number;
-    return SQLITE_OK;
 }
 
 static const sqlite3_module rows_module = {
@@ -380,10 +318,10 @@ static const sqlite3_module rows_module = {
     .xOpen = rows_open,
     .xClose = rows_close,
     .xFilter = rows_filter,
-    .xNext = rows_next,
-    .xEof = rows_eof,
-    .xColumn = rows_column,
-    .xRowid = rows_rowid,
+    .xNext = rst_result_next,
+    .xEof = rst_result_eof,
+    .xColumn = rst_result_column,
+    .xRowid = rst_result_rowid,
 };
 
 int rst_attached_register(rst_connection *c) {

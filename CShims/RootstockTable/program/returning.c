@@ -4,35 +4,23 @@
 ** Invariant: the program has run to its end before the first row is given, as SQLite does it.
 */
 #include "program/program.h"
-#include "common/eponymous.h"
 #include "program/argument_pack.h"
 #include "program/runner.h"
 
 enum { RETURNING_COLUMNS = 256, RETURNING_ARGUMENTS = 13 };
 
 typedef struct returning_cursor {
-    sqlite3_vtab_cursor base;
+    rst_result_cursor shown; /* must be first */
     rst_program program;
-    rst_result_row *row;
-    sqlite3_int64 number;
 } returning_cursor;
 
 static int returning_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
                              char **message) {
-    sqlite3_str *text = sqlite3_str_new(NULL);
-    char *columns;
-    int code;
     UNUSED(count);
     UNUSED(arguments);
     UNUSED(message);
     /* More columns than these are taken from the whole row. */
-    for (int i = 0; i < RETURNING_COLUMNS - 1; i++) sqlite3_str_appendf(text, "c%d,", i);
-    sqlite3_str_appendall(text, "whole,statement HIDDEN");
-    for (int i = 0; i < RETURNING_ARGUMENTS; i++) sqlite3_str_appendf(text, ",a%d HIDDEN", i);
-    columns = sqlite3_str_finish(text);
-    code = rst_eponymous_connect(db, context, columns, SQLITE_VTAB_DIRECTONLY, NULL, out);
-    sqlite3_free(columns);
-    return code;
+    return rst_result_connect(db, context, RETURNING_COLUMNS - 1, "whole,statement HIDDEN", RETURNING_ARGUMENTS, out);
 }
 
 static int returning_best(sqlite3_vtab *vtab, sqlite3_index_info *info) {
@@ -68,34 +56,15 @@ static int returning_filter(sqlite3_vtab_cursor *base, int number, const char *t
     if (code == SQLITE_OK) code = rst_program_run(c, sql, total, flat, &cursor->program, &message);
     code = rst_leave(c, code);
     sqlite3_free(flat);
-    cursor->row = cursor->program.first;
-    cursor->number = 1;
+    cursor->shown.row = cursor->program.rows.first;
+    cursor->shown.number = 1;
     if (code != SQLITE_OK) c->last_error = code;
     return rst_take_message(base->pVtab, code, message);
 }
 
-static int returning_next(sqlite3_vtab_cursor *base) {
-    returning_cursor *cursor = (returning_cursor *)base;
-    cursor->row = cursor->row->next;
-    cursor->number++;
-    return SQLITE_OK;
-}
-
-static int returning_eof(sqlite3_vtab_cursor *base) {
-    return ((returning_cursor *)base)->row == NULL;
-}
-
 static int returning_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
-    returning_cursor *cursor = (returning_cursor *)base;
-    if (column == RETURNING_COLUMNS - 1)
-        rst_argument_pack_row(context, cursor->row);
-    else if (column < cursor->row->count)
-        sqlite3_result_value(context, cursor->row->values[column]);
-    return SQLITE_OK;
-}
-
-static int returning_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
-    *rowid = ((returning_cursor *)base)->number;
+    if (column != RETURNING_COLUMNS - 1) return rst_result_column(base, context, column);
+    rst_argument_pack_row(context, ((rst_result_cursor *)base)->row);
     return SQLITE_OK;
 }
 
@@ -106,10 +75,10 @@ const sqlite3_module rst_returning_module = {
     .xOpen = returning_open,
     .xClose = returning_close,
     .xFilter = returning_filter,
-    .xNext = returning_next,
-    .xEof = returning_eof,
+    .xNext = rst_result_next,
+    .xEof = rst_result_eof,
     .xColumn = returning_column,
-    .xRowid = returning_rowid,
+    .xRowid = rst_result_rowid,
 };
 
 int rst_returning_names(rst_connection *c, const rst_code *code, sqlite3_str *out, char **message) {

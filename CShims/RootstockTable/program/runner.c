@@ -21,13 +21,7 @@
 #include <string.h>
 
 void rst_program_clear(rst_program *program) {
-    while (program->first != NULL) {
-        rst_result_row *row = program->first;
-        program->first = row->next;
-        for (int i = 0; i < row->count; i++) sqlite3_value_free(row->values[i]);
-        sqlite3_free(row);
-    }
-    program->last = NULL;
+    rst_result_rows_free(&program->rows);
     sqlite3_free(program->message);
     program->message = NULL;
 }
@@ -70,12 +64,10 @@ static int row_changed(rst_table *table, const rst_row_slot *old, const rst_row_
     rst_program *program = schema->program;
     const rst_row_slot *shown = row != NULL ? row : old;
     rst_row_image image = {shown->values, shown->rowid}, *saved = table->images[0];
-    rst_result_row *result;
     sqlite3_stmt *statement = NULL;
     struct rst_init_subquery **once = executor->once;
-    int code, columns;
+    int code;
     if (program->table != table || program->code->returning == NULL) return SQLITE_OK;
-    columns = program->code->returning_columns;
     code = rst_statement_get(c, program->code->returning, &statement);
     if (code != SQLITE_OK) {
         rst_set_message(message, "%s", sqlite3_errmsg(c->db));
@@ -90,21 +82,7 @@ static int row_changed(rst_table *table, const rst_row_slot *old, const rst_row_
     executor->once = once;
     schema->program = program;
     if (code == SQLITE_ROW) {
-        result = sqlite3_malloc64(sizeof *result + (sqlite3_uint64)columns * sizeof(sqlite3_value *));
-        code = result == NULL ? SQLITE_NOMEM : SQLITE_OK;
-        if (result != NULL) {
-            result->next = NULL;
-            result->count = columns;
-            for (int i = 0; i < columns; i++) {
-                result->values[i] = sqlite3_value_dup(sqlite3_column_value(statement, i));
-                if (result->values[i] == NULL) code = SQLITE_NOMEM;
-            }
-            if (program->last == NULL)
-                program->first = result;
-            else
-                program->last->next = result;
-            program->last = result;
-        }
+        code = rst_result_rows_take(&program->rows, statement);
     } else {
         code = sqlite3_reset(statement);
         rst_set_message(message, "%s", sqlite3_errmsg(c->db));
