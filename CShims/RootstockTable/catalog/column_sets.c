@@ -31,14 +31,3 @@ bool rst_columns_meet(const rst_table *table, uint64_t bits, const uint64_t *bey
     }
     return false;
 }
-
-bool rst_index_touched(const rst_table *table, const rst_index *index, uint64_t changed) {
-    if (index->evaluated) return true;
-    for (int p = 0; p < index->part_count; p++) {
-        int column = index->parts[p].column;
-        if (column < 0) continue; /* the rowid is the key */
-        if ((changed & ((uint64_t)1 << (column < 63 ? column : 63))) != 0 || table->columns[column].generated)
-            return true;
-    }
-    return false;
-}

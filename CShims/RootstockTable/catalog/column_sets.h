@@ -36,6 +36,8 @@ int rst_rowid_names_in(const rst_table *table, rst_span names);
 ** set. */
 int rst_columns_set(const rst_table *table, rst_span set, uint64_t *bits, uint64_t **beyond);
 /* Whether an UPDATE of these columns, which leaves the row's key alone, can change the index's entry. */
-bool rst_index_touched(const rst_table *table, const rst_index *index, uint64_t changed);
+static inline bool rst_index_touched(const rst_index *index, uint64_t changed) {
+    return (index->columns & changed) != 0 || index->columns == UINT64_MAX;
+}
 
 #endif

@@ -6,6 +6,7 @@
 ** declarations follow by rst_schema_declare.
 */
 #include "catalog/catalog.h"
+#include "catalog/column_sets.h"
 #include "catalog/describe.h"
 #include "catalog/partial_predicate.h"
 #include "catalog/expression_column.h"
@@ -206,6 +207,17 @@ static void take_key(rst_table *table, rst_index *index) {
     memmove(index, index + 1, (size_t)(--table->index_count - table->key_turn) * sizeof *index);
 }
 
+/* Of what the entries are made. */
+static void learn_columns(const rst_table *table, rst_index *index) {
+    index->columns = index->evaluated ? UINT64_MAX : 0;
+    for (int p = 0; p < index->part_count; p++) {
+        const int column = index->parts[p].column;
+        if (column < 0) continue; /* the rowid is the key */
+        index->columns |= (uint64_t)1 << (column < COLUMNS_APART ? column : COLUMNS_APART);
+        if (table->columns[column].generated) index->columns = UINT64_MAX;
+    }
+}
+
 static int settle_keys(rst_table *table, const rst_catalog *catalog, char **message) {
     rst_index *key = NULL;
     if (table->rowid_column >= 0) table->columns[table->rowid_column].primary_key = 1;
@@ -228,6 +240,7 @@ static int settle_keys(rst_table *table, const rst_catalog *catalog, char **mess
         }
         index->tree.number = object->tree;
         index->identifier = object->identifier;
+        learn_columns(table, index);
         table->has_evaluated_index |= index->evaluated;
     }
     return SQLITE_OK;

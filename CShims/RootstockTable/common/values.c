@@ -31,15 +31,6 @@ int rootstock_buffer_grow(rootstock_buffer *buffer, size_t more) {
     return SQLITE_OK;
 }
 
-int rootstock_buffer_append(rootstock_buffer *buffer, const void *bytes, size_t size) {
-    if (size == 0) return SQLITE_OK;
-    int code = rootstock_buffer_reserve(buffer, size);
-    if (code != SQLITE_OK) return code;
-    memcpy(buffer->data + buffer->size, bytes, size);
-    buffer->size += size;
-    return SQLITE_OK;
-}
-
 void rootstock_buffer_free(rootstock_buffer *buffer) {
     sqlite3_free(buffer->data);
     buffer->data = NULL;

@@ -38,7 +38,14 @@ static inline int rootstock_buffer_reserve(rootstock_buffer *buffer, size_t more
     return more <= buffer->capacity - buffer->size ? 0 : rootstock_buffer_grow(buffer, more);
 }
 /* Appends. SQLITE_OK or SQLITE_NOMEM (nothing changed). */
-int rootstock_buffer_append(rootstock_buffer *buffer, const void *bytes, size_t size);
+static inline int rootstock_buffer_append(rootstock_buffer *buffer, const void *bytes, size_t size) {
+    if (size == 0) return 0;
+    int code = rootstock_buffer_reserve(buffer, size);
+    if (code != 0) return code;
+    memcpy(buffer->data + buffer->size, bytes, size);
+    buffer->size += size;
+    return 0;
+}
 /* Holds these bytes instead of its own. SQLITE_OK or SQLITE_NOMEM (it holds none). */
 static inline int rootstock_buffer_set(rootstock_buffer *buffer, const void *bytes, size_t size) {
     buffer->size = 0;

@@ -36,65 +36,92 @@ int rst_row_key(rst_table *table, const rootstock_value *values, int64_t rowid, 
     return SQLITE_OK;
 }
 
-static rootstock_value part_value(const rst_table *table, const rst_part *part, const rootstock_value *values,
-                                  int64_t rowid) {
-    rootstock_value value = {.type = VALUE_INTEGER};
-    if (part->column >= 0 && part->column != table->rowid_column) return values[part->column];
-    value.as.integer = rowid;
-    return value;
+/* The values of the index's parts, in place of those that the row validator told. */
+static void take_parts(const rst_table *table, const rst_index *index, const rst_row_slot *hand,
+                       rootstock_value *parts) {
+    for (int p = 0; p < index->part_count; p++) {
+        const int column = index->parts[p].column;
+        if (column == -1 || (column >= 0 && column == table->rowid_column))
+            parts[p] = (rootstock_value){.type = VALUE_INTEGER, .as.integer = hand->rowid};
+        else if (column >= 0)
+            parts[p] = hand->values[column];
+    }
+}
+
+/* The value's part of the entry's key. *exact: whether all parts can be read back from there. */
+static inline int append_part(rootstock_buffer *key, const rootstock_value *value, const rootstock_key_column *as,
+                              bool *has_null, bool *exact) {
+    if (value->type == VALUE_NULL) *has_null = true;
+    if (*exact && (value->type != VALUE_INTEGER || as->real_affinity) && !rootstock_key_is_exact(value, as))
+        *exact = false;
+    return rootstock_key_append(key, value, as);
+}
+
+/* Behind the parts of a key. */
+static int end_entry(const rst_table *table, const rst_row_slot *hand, rootstock_buffer *key, rootstock_buffer *value,
+                     size_t *prefix) {
+    *prefix = key->size;
+    int code = rootstock_buffer_append(key, hand->key.data, hand->key.size);
+    if (code == SQLITE_OK && value != NULL && table->without_rowid) {
+        uint32_t length = (uint32_t)*prefix;
+        code = rootstock_buffer_append(value, &length, sizeof length);
+    }
+    return code;
+}
+
+/* The whole entry of an evaluated index. Of another one, whose key does not tell its parts exactly, the row of these. */
+__attribute__((noinline)) static int longer_entry(rst_table *table, int number, const rst_row_slot *hand,
+                                                  rootstock_buffer *key, rootstock_buffer *value, size_t *prefix,
+                                                  bool *has_null, bool *included, char **message) {
+    const rst_index *index = &table->indexes[number];
+    const int count = index->part_count;
+    rootstock_value small[16], *parts = small;
+    bool exact = index->evaluated;
+    int code = SQLITE_OK;
+    if (count > 16) {
+        parts = sqlite3_malloc64((sqlite3_uint64)count * sizeof *parts);
+        if (parts == NULL) return SQLITE_NOMEM;
+    }
+    if (index->evaluated) code = rst_validator_index(table, number, parts, included, message);
+    if (code == SQLITE_OK && *included) {
+        take_parts(table, index, hand, parts);
+        if (index->evaluated) {
+            for (int p = 0; p < count && code == SQLITE_OK; p++)
+                code = append_part(key, &parts[p], &index->parts[p].key, has_null, &exact);
+            if (code == SQLITE_OK) code = end_entry(table, hand, key, value, prefix);
+        }
+        if (code == SQLITE_OK && value != NULL && !exact) {
+            size_t size = rootstock_row_size(parts, count);
+            code = size == 0 ? SQLITE_TOOBIG : rootstock_buffer_reserve(value, size);
+            if (code == SQLITE_OK) {
+                rootstock_row_write(value->data + value->size, parts, count, false);
+                value->size += size;
+            }
+        }
+    }
+    if (parts != small) sqlite3_free(parts);
+    return code;
 }
 
 /* Entry of `number` for the row in hand. With an evaluated index the row must be in the row validator. */
 int rst_index_entry(rst_table *table, int number, const rst_row_slot *hand, rootstock_buffer *key,
                     rootstock_buffer *value, size_t *prefix, bool *has_null, bool *included, char **message) {
     const rst_index *index = &table->indexes[number];
-    rootstock_value parts_small[16], *parts = parts_small;
+    const rootstock_value rowid = {.type = VALUE_INTEGER, .as.integer = hand->rowid};
     bool exact = true;
     int code = SQLITE_OK;
     key->size = 0;
     if (value != NULL) value->size = 0;
     *has_null = false;
     *included = true;
-    if (index->part_count > 16) {
-        parts = sqlite3_malloc64((sqlite3_uint64)index->part_count * sizeof *parts);
-        if (parts == NULL) return SQLITE_NOMEM;
+    for (int p = 0; p < index->part_count && code == SQLITE_OK && !index->evaluated; p++) {
+        const int column = index->parts[p].column;
+        const rootstock_value *from = column < 0 || column == table->rowid_column ? &rowid : &hand->values[column];
+        code = append_part(key, from, &index->parts[p].key, has_null, &exact);
     }
-    if (index->evaluated) {
-        code = rst_validator_index(table, number, parts, included, message);
-        for (int p = 0; p < index->part_count; p++) {
-            if (index->parts[p].column >= 0 || index->parts[p].column == -1) {
-                parts[p] = part_value(table, &index->parts[p], hand->values, hand->rowid);
-            }
-        }
-    } else {
-        for (int p = 0; p < index->part_count; p++)
-            parts[p] = part_value(table, &index->parts[p], hand->values, hand->rowid);
-    }
-    if (code == SQLITE_OK && *included) {
-        for (int p = 0; p < index->part_count && code == SQLITE_OK; p++) {
-            if (parts[p].type == VALUE_NULL) *has_null = true;
-            if (exact && !rootstock_key_is_exact(&parts[p], &index->parts[p].key)) exact = false;
-            code = rootstock_key_append(key, &parts[p], &index->parts[p].key);
-        }
-        *prefix = key->size;
-        if (code == SQLITE_OK) code = rootstock_buffer_append(key, hand->key.data, hand->key.size);
-        if (code == SQLITE_OK && value != NULL) {
-            if (table->without_rowid) {
-                uint32_t length = (uint32_t)*prefix;
-                code = rootstock_buffer_append(value, &length, sizeof length);
-            }
-            if (code == SQLITE_OK && !exact) {
-                size_t size = rootstock_row_size(parts, index->part_count);
-                code = size == 0 ? SQLITE_TOOBIG : rootstock_buffer_reserve(value, size);
-                if (code == SQLITE_OK) {
-                    rootstock_row_write(value->data + value->size, parts, index->part_count, false);
-                    value->size += size;
-                }
-            }
-        }
-    }
-    if (parts != parts_small) sqlite3_free(parts);
-    return code;
+    if (code == SQLITE_OK && !index->evaluated) code = end_entry(table, hand, key, value, prefix);
+    if (code != SQLITE_OK || (!index->evaluated && (exact || value == NULL))) return code;
+    return longer_entry(table, number, hand, key, value, prefix, has_null, included, message);
 }
 
 /* Key of the row whose entry begins with the first `prefix` bytes of key, if it is another than `except`. */
@@ -223,19 +250,6 @@ static int gathered_put(rst_table *table, rst_index *index, rst_gathering *g, bo
     return code;
 }
 
-/* The columns that the index's entries are made of, as bits (the last stands for all behind it); all where the row
-** validator makes them. */
-static uint64_t index_columns(const rst_table *table, const rst_index *index) {
-    uint64_t columns = 0;
-    if (index->evaluated) return UINT64_MAX;
-    for (int p = 0; p < index->part_count; p++) {
-        int column = index->parts[p].column;
-        if (column >= 0 && table->columns[column].generated) return UINT64_MAX;
-        if (column >= 0) columns |= (uint64_t)1 << (column < 63 ? column : 63);
-    }
-    return columns;
-}
-
 /* Fills a new index from the table's rows; SQLITE_CONSTRAINT_UNIQUE if two rows collide. Entries are sorted first, so
 ** that pages are written once and full; what does not fit into memory comes in several sorted runs. */
 int rst_index_fill(rst_table *table, int number, char **message) {
@@ -245,7 +259,6 @@ int rst_index_fill(rst_table *table, int number, char **message) {
     rst_row_slot hand;
     rootstock_buffer key = {0}, value = {0};
     rst_gathering g = {0};
-    uint64_t columns = index_columns(table, index);
     rootstock_slice at, bytes;
     uint64_t rows = 0;
     bool first = true;
@@ -261,7 +274,7 @@ int rst_index_fill(rst_table *table, int number, char **message) {
         bool has_null, included = false;
         size_t prefix = 0;
         result = rst_interrupted(c, ++rows);
-        if (result == SQLITE_OK) result = rst_row_slot_read(table, &at, &bytes, columns, &hand);
+        if (result == SQLITE_OK) result = rst_row_slot_read(table, &at, &bytes, index->columns, &hand);
         if (result == SQLITE_OK && index->evaluated)
             result = rst_validator_insert(table, hand.values, hand.rowid, 0, true, message);
         if (result == SQLITE_OK) {

@@ -113,7 +113,7 @@ static int check_again(rst_table *table, rst_row_slot *row, const rst_row_slot *
             if (((turn < 0 || mode == SQLITE_REPLACE) ? 0 : 1) != pass) continue;
             if (i < 0 && same_key) continue;
             if (i >= 0 && !table->indexes[i].unique) continue;
-            if (i >= 0 && same_key && !rst_index_touched(table, &table->indexes[i], changed)) continue;
+            if (i >= 0 && same_key && !rst_index_touched(&table->indexes[i], changed)) continue;
             code = rst_find_conflict(table, i, row, old, found, message);
             if (code == SQLITE_ROW) return rst_refuse(table, i, SQLITE_ABORT, message);
             if (code != SQLITE_DONE) return code;
@@ -129,19 +129,20 @@ int rst_check_unique(rst_table *table, rst_row_slot *row, const rst_row_slot *ol
     int key_mode = rst_mode_of(conflict, table->rowid_on_conflict);
     bool same_key =
         old != NULL && old->key.size == row->key.size && memcmp(old->key.data, row->key.data, row->key.size) == 0;
-    bool replaced = false;
+    bool replaced = false, some_replace = false;
     const bool key_is_free = *key_known_free;
-    for (int pass = 0; pass < 2 && code == SQLITE_OK; pass++) {
+    for (int pass = 0; code == SQLITE_OK && (pass == 0 || (pass == 1 && some_replace)); pass++) {
         for (int turn = 0; turn <= table->index_count && code == SQLITE_OK; turn++) {
-            int i = rst_constraint_at(table, turn);
-            int mode = i < 0 ? key_mode : rst_mode_of(conflict, table->indexes[i].on_conflict);
+            int i = rst_constraint_at(table, turn), mode = key_mode;
+            if (i >= 0 && !table->indexes[i].unique) continue;
+            if (i >= 0) mode = rst_mode_of(conflict, table->indexes[i].on_conflict);
+            some_replace |= mode == SQLITE_REPLACE;
             if ((mode == SQLITE_REPLACE) != (pass == 1)) continue;
             if (i < 0 && key_is_free) continue;
             if (i < 0 && pass == 0 && old == NULL && table->index_count == 0 && mode != SQLITE_REPLACE) {
                 continue; /* the put itself finds out */
             }
-            if (i >= 0 && !table->indexes[i].unique) continue;
-            if (i >= 0 && same_key && !rst_index_touched(table, &table->indexes[i], changed)) continue;
+            if (i >= 0 && same_key && !rst_index_touched(&table->indexes[i], changed)) continue;
             code = rst_find_conflict(table, i, row, old, &found, message);
             if (code == SQLITE_DONE) {
                 code = SQLITE_OK;

@@ -145,7 +145,7 @@ int rst_row_entries(rst_table *table, const rst_row_slot *old, const rst_row_slo
     for (int i = 0; i < table->index_count && code == SQLITE_OK; i++) {
         rst_index *index = &table->indexes[i];
         bool was = false, is = false;
-        if (changed != UINT64_MAX && !rst_index_touched(table, index, changed)) continue;
+        if (changed != UINT64_MAX && !rst_index_touched(index, changed)) continue;
         code = make_entry(table, i, old, &was, message);
         if (code == SQLITE_OK && row == NULL) {
             if (was) code = take_out(table, index, key, value, message);

@@ -71,7 +71,7 @@ static inline bool add_columns(const rst_table *table, const rst_index *index, u
 static inline bool find_entries(rst_table *table, uint64_t changed, uint64_t *entries) {
     *entries = 0;
     for (int i = 0; i < table->index_count; i++) {
-        if (rst_index_touched(table, &table->indexes[i], changed) && !add_columns(table, &table->indexes[i], entries))
+        if (rst_index_touched(&table->indexes[i], changed) && !add_columns(table, &table->indexes[i], entries))
             return false;
     }
     /* What fails between the row and its entries has to be undone. */

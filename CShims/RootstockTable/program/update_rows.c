@@ -72,7 +72,7 @@ bool rst_update_is_gathered(const rst_table *table, const rst_statement_parts *p
     if (parts->conflict != CONFLICT_DEFAULT) return parts->conflict == SQLITE_REPLACE;
     for (int i = 0; i < table->index_count; i++) {
         const rst_index *index = &table->indexes[i];
-        if (index->on_conflict == SQLITE_REPLACE && rst_index_touched(table, index, set)) return true;
+        if (index->on_conflict == SQLITE_REPLACE && rst_index_touched(index, set)) return true;
     }
     return false;
 }

@@ -164,7 +164,7 @@ static bool table_fits(rst_table *table) {
 static bool can_collide(const rst_table *table, uint64_t changed) {
     if (table->rowid_column >= 0 && (changed >> table->rowid_column & 1) != 0) return true;
     for (int i = 0; i < table->index_count; i++) {
-        if (table->indexes[i].unique && rst_index_touched(table, &table->indexes[i], changed)) return true;
+        if (table->indexes[i].unique && rst_index_touched(&table->indexes[i], changed)) return true;
     }
     return false;
 }
