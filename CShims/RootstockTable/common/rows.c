@@ -135,63 +135,52 @@ static inline void write_end(unsigned char *ends, int i, int code, size_t end) {
     }
 }
 
-/* Of values that take as many bytes as those before them, the row with them in their places; else 0. */
-static inline size_t patch_in_place(unsigned char *out, const rootstock_row *row, const rootstock_value *values,
-                                    uint32_t columns) {
-    size_t header = row->count < COUNT_ESCAPE ? 1 : 3, before = header + (size_t)row->count * (size_t)(1 + row->width);
-    size_t start = 0;
-    for (int i = 0; i < row->count; i++) {
-        size_t end = end_at(row, i);
-        if (end < start || (i < 32 && (columns >> i & 1) != 0 && end - start != body_size(&values[i]))) return 0;
+/* The row is copied, and what follows a value of another length once more, to where it belongs. code: the row's width,
+** known where this is called, so that the common one's loop is short. */
+__attribute__((always_inline)) static inline size_t patch(unsigned char *out, const rootstock_row *from, int count,
+                                                          const rootstock_value *values, uint32_t columns, int code) {
+    const rootstock_row row = *from;
+    const size_t header = row.count < COUNT_ESCAPE ? 1 : 3, ends_size = (size_t)row.count << code;
+    unsigned char *types = out + header, *ends = types + count, *body = ends + ((size_t)count << code);
+    size_t start = 0, moved = 0, at; /* moved: by how much what follows stands further on */
+    int i = 0;
+    if (count == row.count) {
+        memcpy(out, row.types - header, header + (size_t)count + ends_size + row.body_size);
+    } else {
+        memcpy(out, row.types - header, header + (size_t)row.count);
+        out[0] = (unsigned char)(out[0] - row.count + count);
+        memcpy(ends, row.ends, ends_size);
+        memcpy(body, row.body, row.body_size);
+    }
+    for (; i < row.count; i++, columns >>= 1) {
+        const size_t end = code == 0 ? row.ends[i] : end_at(&row, i);
+        if (end < start) return 0;
+        if ((columns & 1) != 0) {
+            if (end > row.body_size || values[i].size > MAXIMUM_ROW_BYTES) return 0;
+            at = start + moved;
+            at += write_value(&types[i], body + at, &values[i]);
+            if (at != end + moved) memcpy(body + at, row.body + end, row.body_size - end);
+            moved = at - end;
+        }
+        if (moved != 0) write_end(ends, i, code, end + moved);
         start = end;
     }
-    if (start != row->body_size) return 0;
-    memcpy(out, row->types - header, before + row->body_size);
-    for (uint32_t left = columns; left != 0; left &= left - 1) {
-        int i = __builtin_ctz(left);
-        if (i >= row->count) break;
-        (void)write_value(&out[header + (size_t)i], out + before + (i > 0 ? end_at(row, i - 1) : 0), &values[i]);
+    if (start != row.body_size) return 0;
+    at = start + moved;
+    for (; i < count; i++, columns >>= 1) {
+        if ((columns & 1) == 0 || values[i].size > MAXIMUM_ROW_BYTES) return 0;
+        at += write_value(&types[i], body + at, &values[i]);
+        write_end(ends, i, code, at);
     }
-    return before + row->body_size;
+    if (at > MAXIMUM_ROW_BYTES - header_size(count, code) || width_code(at) != code) return 0;
+    return (size_t)(body - out) + at;
 }
 
 size_t rootstock_row_patch(unsigned char *out, const rootstock_row *row, int count, const rootstock_value *values,
                            uint32_t columns) {
-    int code = row->width >> 1; /* 1, 2, 4: 0, 1, 2 */
-    size_t start = 0, total = 0, header = row->count < COUNT_ESCAPE ? 1 : 3;
-    unsigned char *types = out + header, *ends = types + count, *body = ends + ((size_t)count << code);
-    unsigned char *next = body;
-    size_t whole = count == row->count ? patch_in_place(out, row, values, columns) : 0;
-    if (whole > 0) return whole;
     if (count != row->count && count >= COUNT_ESCAPE) return 0;
-    for (int i = 0; i < count; i++) {
-        size_t end = i < row->count ? end_at(row, i) : start;
-        if (end < start || (i >= row->count && (columns >> i & 1) == 0)) return 0;
-        if (i < 32 && (columns >> i & 1) != 0) {
-            if (values[i].size > MAXIMUM_ROW_BYTES) return 0;
-            total += body_size(&values[i]);
-        } else {
-            total += end - start;
-        }
-        start = end;
-    }
-    if (start != row->body_size || total > MAXIMUM_ROW_BYTES - header_size(count, code)) return 0;
-    if (width_code(total) != code) return 0;
-    memcpy(out, row->types - header, header + (size_t)row->count);
-    if (count != row->count) out[0] = (unsigned char)(out[0] - row->count + count);
-    start = 0;
-    for (int i = 0; i < count; i++) {
-        size_t end = i < row->count ? end_at(row, i) : start;
-        if (i < 32 && (columns >> i & 1) != 0) {
-            next += write_value(&types[i], next, &values[i]);
-        } else {
-            memcpy(next, row->body + start, end - start);
-            next += end - start;
-        }
-        write_end(ends, i, code, (size_t)(next - body));
-        start = end;
-    }
-    return (size_t)(next - out);
+    return row->width == 1 ? patch(out, row, count, values, columns, 0)
+                           : patch(out, row, count, values, columns, row->width >> 1);
 }
 
 void rootstock_row_write_sized(unsigned char *out, size_t size, const rootstock_value *values, int count,
