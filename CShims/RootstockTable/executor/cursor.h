@@ -315,7 +315,7 @@ int rst_cursor_entry_column(rst_cursor *k, int column, rootstock_value *value);
 ** Makes ready what rst_cursor_column reads without looking further: a row of the common shape, where it stays until the
 ** cursor moves. Any other row, malformed ones too, is left to column_slowly. `lifetime` is known.
 */
-static inline void rst_cursor_look(rst_cursor *k, bool copied) {
+__attribute__((always_inline)) static inline void rst_cursor_look(rst_cursor *k, bool copied) {
     const unsigned char *bytes = k->row_value->data;
     size_t size = k->row_value->size;
     k->row_open = false;

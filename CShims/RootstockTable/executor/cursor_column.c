@@ -136,12 +136,12 @@ __attribute__((noinline)) static int column_apart(rst_cursor *k, sqlite3_context
 __attribute__((always_inline)) static inline bool give(const rst_cursor *k, sqlite3_context *context, int type,
                                                        const unsigned char *data, size_t size) {
     int64_t integer;
-    switch (type) {
-    case ROW_INTEGER:
+    if (type == ROW_INTEGER) {
         if (!rootstock_row_integer(data, size, &integer)) return false;
         sqlite3_result_int64(context, integer);
         return true;
-    case ROW_TEXT:
+    }
+    if (type == ROW_TEXT) {
         if (size == 0 || data[size - 1] != 0) return false;
         /* By its terminator, not by its length: else SQLite copies it to put one behind it when it is read as text. */
         if (k->single && k->lifetime == SQLITE_TRANSIENT)
@@ -149,6 +149,8 @@ __attribute__((always_inline)) static inline bool give(const rst_cursor *k, sqli
         else
             sqlite3_result_text(context, (const char *)data, -1, k->lifetime);
         return true;
+    }
+    switch (type) {
     case ROW_REAL: {
         double real;
         if (size != 8) return false;
