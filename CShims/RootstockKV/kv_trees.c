@@ -56,8 +56,7 @@ static int list_best(sqlite3_vtab *base, sqlite3_index_info *info) {
 }
 
 static int list_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
-    UNUSED(base);
-    return rst_eponymous_open(sizeof(list_cursor), out);
+    return rst_eponymous_open(base, sizeof(list_cursor), out);
 }
 
 static void list_forget(list_cursor *cursor) {
@@ -69,8 +68,7 @@ static void list_forget(list_cursor *cursor) {
 
 static int list_close(sqlite3_vtab_cursor *base) {
     list_forget((list_cursor *)base);
-    sqlite3_free(base);
-    return SQLITE_OK;
+    return rst_eponymous_close(base);
 }
 
 static int list_add(void *context, const char *name, const rootstock_kv_tree *tree,

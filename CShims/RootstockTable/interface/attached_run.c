@@ -279,14 +279,12 @@ static int rows_best(sqlite3_vtab *vtab, sqlite3_index_info *info) {
 }
 
 static int rows_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
-    UNUSED(vtab);
-    return rst_eponymous_open(sizeof(rows_cursor), out);
+    return rst_eponymous_open(vtab, sizeof(rows_cursor), out);
 }
 
 static int rows_close(sqlite3_vtab_cursor *base) {
     rst_result_rows_free(&((rows_cursor *)base)->rows);
-    sqlite3_free(base);
-    return SQLITE_OK;
+    return rst_eponymous_close(base);
 }
 
 static int rows_filter(sqlite3_vtab_cursor *base, int number, const char *plan, int count, sqlite3_value **values) {

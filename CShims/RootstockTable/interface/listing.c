@@ -111,15 +111,14 @@ static int listing_best(sqlite3_vtab *base, sqlite3_index_info *info) {
 }
 
 static int listing_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
-    int code = rst_eponymous_open(sizeof(listing_cursor), out);
+    int code = rst_eponymous_open(base, sizeof(listing_cursor), out);
     if (code == SQLITE_OK) ((listing_cursor *)*out)->listing.definition = ((rst_eponymous *)base)->definition;
     return code;
 }
 
 static int listing_close(sqlite3_vtab_cursor *base) {
     listing_clear(&((listing_cursor *)base)->listing);
-    sqlite3_free(base);
-    return SQLITE_OK;
+    return rst_eponymous_close(base);
 }
 
 static int listing_filter(sqlite3_vtab_cursor *base, int number, const char *text, int count, sqlite3_value **values) {

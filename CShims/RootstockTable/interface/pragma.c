@@ -96,16 +96,14 @@ static int pragma_best(sqlite3_vtab *base, sqlite3_index_info *info) {
 }
 
 static int pragma_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
-    UNUSED(base);
-    return rst_eponymous_open(sizeof(pragma_cursor), out);
+    return rst_eponymous_open(base, sizeof(pragma_cursor), out);
 }
 
 static int pragma_close(sqlite3_vtab_cursor *base) {
     sqlite3_finalize(((pragma_cursor *)base)->statement);
     sqlite3_free(((pragma_cursor *)base)->name);
     sqlite3_free(((pragma_cursor *)base)->schema);
-    sqlite3_free(base);
-    return SQLITE_OK;
+    return rst_eponymous_close(base);
 }
 
 static const pragma_definition *definition_of(const sqlite3_vtab_cursor *base) {

@@ -220,8 +220,7 @@ static int bulk_best(sqlite3_vtab *base, sqlite3_index_info *info) {
 }
 
 static int bulk_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
-    UNUSED(base);
-    return rst_eponymous_open(sizeof(bulk_cursor), out);
+    return rst_eponymous_open(base, sizeof(bulk_cursor), out);
 }
 
 /* Lets go of what was gathered. */
@@ -242,8 +241,7 @@ static void finish(rst_bulk_change *bulk) {
 
 static int bulk_close(sqlite3_vtab_cursor *base) {
     finish(&((bulk_cursor *)base)->bulk);
-    sqlite3_free(base);
-    return SQLITE_OK;
+    return rst_eponymous_close(base);
 }
 
 static bool holds_query(rst_span set) {

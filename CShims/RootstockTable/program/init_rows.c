@@ -154,14 +154,12 @@ static int init_rows_best(sqlite3_vtab *vtab, sqlite3_index_info *info) {
 }
 
 static int init_rows_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
-    UNUSED(vtab);
-    return rst_eponymous_open(sizeof(init_rows_cursor), out);
+    return rst_eponymous_open(vtab, sizeof(init_rows_cursor), out);
 }
 
 static int init_rows_close(sqlite3_vtab_cursor *base) {
     rst_init_subquery_free(&((init_rows_cursor *)base)->own);
-    sqlite3_free(base);
-    return SQLITE_OK;
+    return rst_eponymous_close(base);
 }
 
 static int init_rows_filter(sqlite3_vtab_cursor *base, int number, const char *name, int count,

@@ -29,14 +29,12 @@ static int returning_best(sqlite3_vtab *vtab, sqlite3_index_info *info) {
 }
 
 static int returning_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
-    UNUSED(vtab);
-    return rst_eponymous_open(sizeof(returning_cursor), out);
+    return rst_eponymous_open(vtab, sizeof(returning_cursor), out);
 }
 
 static int returning_close(sqlite3_vtab_cursor *base) {
     rst_program_clear(&((returning_cursor *)base)->program);
-    sqlite3_free(base);
-    return SQLITE_OK;
+    return rst_eponymous_close(base);
 }
 
 static int returning_filter(sqlite3_vtab_cursor *base, int number, const char *text, int count,
