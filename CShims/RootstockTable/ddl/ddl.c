@@ -8,6 +8,7 @@
 #include "ddl/ddl.h"
 #include "ddl/declare.h"
 #include "executor/foreign.h"
+#include "program/bulk_change.h"
 #include "program/runner.h"
 #include "rewriter/transform.h"
 #include "ddl/temporary.h"
@@ -15,17 +16,6 @@
 #include "executor/trigger.h"
 
 #include <string.h>
-
-static int count_rows(rst_connection *c, const rst_table *table, int64_t *count, char **message) {
-    sqlite3_stmt *statement = NULL;
-    char *sql = sqlite3_mprintf("SELECT count(*) FROM main.\"%w\"", table->declared_name);
-    int code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->db, sql, -1, &statement, NULL);
-    sqlite3_free(sql);
-    if (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) *count = sqlite3_column_int64(statement, 0);
-    if (code == SQLITE_OK) code = sqlite3_finalize(statement);
-    if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(c->db));
-    return code;
-}
 
 /* DROP TABLE of a foreign key's parent deletes its rows first, as SQLite does. So it does of a child while a deferred
 ** key is violated, which may be one of its own. */
@@ -36,7 +26,7 @@ static int drop_rows(rst_connection *c, const char *sql, bool outermost, char **
     char *text;
     rst_table *table;
     int64_t before = rst_foreign_deferred(c);
-    int code, column = 0;
+    int code;
     if (!rst_schema_statement_is(&s, "DROP", "TABLE") || !rst_foreign_enabled(c)) return SQLITE_OK;
     text = rst_token_name(&s.name);
     if (text == NULL) return SQLITE_NOMEM;
@@ -49,21 +39,11 @@ static int drop_rows(rst_connection *c, const char *sql, bool outermost, char **
     rst_triggers_free(table); /* the implied DELETE fires none */
     planner_of(c)->schema_state++;
     schema_of(c)->triggers_epoch = store->epoch - 1; /* a DROP that is refused has them loaded again */
-    code = count_rows(c, table, &executor->dropping_left, message);
-    if (code != SQLITE_OK) return code;
-    while (column < table->column_count - 1 && table->columns[column].generated) column++;
     executor->dropping_rows = true;
-    executor->dropping = table;
     executor->dropping_ends = outermost;
-    executor->dropping_refused = SQLITE_OK;
     executor->dropping_violations = before;
-    /* Only an UPDATE can pass over a row uncounted: one that the action of a key into the table itself removed before
-    ** its turn. */
-    code = rst_execute(c, message, "UPDATE OR IGNORE main.\"%w\" SET \"%w\"=\"%w\"", table->declared_name,
-                       table->columns[column].name, table->columns[column].name);
-    executor->dropping_rows = false;
-    executor->dropping = NULL;
-    if (executor->dropping_refused != SQLITE_OK) code = executor->dropping_refused;
+    code = rst_execute(c, message, ROOTSTOCK_BULK_DROP, table->name);
+    executor->dropping_rows = executor->dropping_ends = false;
     store->immediate_violations = 0;
     return code;
 }

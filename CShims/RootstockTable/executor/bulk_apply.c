@@ -187,6 +187,12 @@ static bool goes_unlogged(const rst_bulk_change *bulk, bool patches) {
            store_of(c)->forced_logging == 0;
 }
 
+/* Whether the rows that a DROP TABLE takes leave a violation behind that refuses it. */
+static bool drop_violates(const rst_connection *c) {
+    const rst_executor *executor = executor_of(c);
+    return executor->dropping_ends && store_of(c)->deferred_violations > executor->dropping_violations;
+}
+
 int rst_bulk_apply(rst_bulk_change *bulk, char **message) {
     rst_table *table = bulk->table;
     rst_connection *c = table->connection;
@@ -232,12 +238,13 @@ int rst_bulk_apply(rst_bulk_change *bulk, char **message) {
         }
         if (code == SQLITE_NOTFOUND)
             code = bulk->deletes ? delete_row(bulk, &row, message) : update_row(bulk, &row, message);
-        if (code == SQLITE_DONE) code = SQLITE_OK; /* it is gone */
+        if (code == SQLITE_OK) bulk->done++;
+        if (code == SQLITE_DONE) code = SQLITE_OK; /* it is gone, or RAISE(IGNORE) spares it */
         if (code == SQLITE_OK) code = rst_interrupted(c, i + 1);
     }
     if (marks > 0) store->mark_count = marks;
     sqlite3_free(places);
-    if (code == SQLITE_OK && bulk->singly && store->immediate_violations > immediate) {
+    if (code == SQLITE_OK && bulk->singly && (store->immediate_violations > immediate || drop_violates(c))) {
         store->immediate_violations = immediate;
         rst_set_message(message, "FOREIGN KEY constraint failed");
         code = SQLITE_CONSTRAINT_FOREIGNKEY;

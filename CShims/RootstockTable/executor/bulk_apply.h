@@ -17,7 +17,7 @@ typedef struct rst_bulk_change {
     rst_table *table;
     bool deletes;
     bool clears; /* all rows go at once: SQLite only counts them */
-    bool singly; /* they were to, but the statement was kept since before each of them means something to others */
+    bool singly; /* they were to, but each of them means something to others */
     int count;   /* columns that an UPDATE sets */
     int columns[BULK_COLUMNS];
     uint64_t changed;           /* their bits */
@@ -26,6 +26,7 @@ typedef struct rst_bulk_change {
     bool ascending;             /* the rows came in the order of their keys */
     bool matches;               /* a row may come several times, and its last values count */
     uint64_t counted;           /* of those, the rows that SQLite has counted as they came */
+    uint64_t done;              /* rows that were changed, and not passed over */
     bool in_turns;              /* a part of the rows may be changed before the others are read */
     bool last;                  /* all rows are there: nothing of the statement comes behind their change */
     bool null;                  /* a NULL came for a NOT NULL column */

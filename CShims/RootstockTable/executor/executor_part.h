@@ -21,10 +21,7 @@ typedef struct rst_executor {
     struct rst_cursor *open_cursors;
     int all_cursors;             /* of all tables, those of an earlier schema among them */
     bool dropping_rows;          /* the rows of a table that is being dropped: keys that fit nothing are passed over */
-    const rst_table *dropping;   /* that table: it is given an UPDATE of its rows, which removes them (ddl.c) */
     bool dropping_ends;          /* the transaction ends with that DROP */
-    int dropping_refused;        /* what a row of it could not go for: an extended code */
-    int64_t dropping_left;       /* rows of it whose turn is still to come */
     int64_t dropping_violations; /* deferred ones before it */
     rootstock_buffer key_scratch;
     rootstock_buffer row_scratch;

@@ -58,12 +58,6 @@ static int take_values(rst_table *table, sqlite3_value **values, rst_row_slot *r
     return SQLITE_OK;
 }
 
-/* Whether the row that the statement gives goes with its table (ddl.c). */
-static inline bool is_dropped(const rst_table *table) {
-    return __builtin_expect(executor_of(table->connection)->dropping == table, false) &&
-           rewriter_of(table->connection)->trigger_depth == 0;
-}
-
 /* What the statement says of itself: UPDATE_... */
 static int64_t marks_of(const rst_table *table, int count, sqlite3_value **values) {
     sqlite3_value *operation = count > 1 ? values[2 + table->column_count + HIDDEN_OPERATION] : NULL;
@@ -117,7 +111,7 @@ static int update_or_delete(rst_table *table, int count, sqlite3_value **values,
         if (table->last_rowid_known && rowid == table->last_rowid) table->last_rowid_known = false;
         return rst_tree_remove(table->connection, &table->tree, &key, NULL);
     }
-    if (count > 1 && !is_dropped(table) && !deletes) {
+    if (count > 1 && !deletes) {
         code = rst_update_fast(table, &key, values);
         if (code != SQLITE_NOTFOUND) return code;
     }
@@ -129,7 +123,7 @@ static int update_or_delete(rst_table *table, int count, sqlite3_value **values,
     if (code == SQLITE_OK) code = rst_row_slot_fetch(table, &key, &old);
     if (code == SQLITE_DONE) code = SQLITE_DONE; /* a trigger or REPLACE of this statement removed it: nothing to do */
     if (code == SQLITE_ROW) {
-        if (count == 1 || rst_program_deletes(table) || is_dropped(table) || deletes) {
+        if (count == 1 || rst_program_deletes(table) || deletes) {
             code = rst_row_delete(table, &old, false, message);
         } else {
             if (rst_program_rowwise(table)) {
@@ -263,9 +257,8 @@ static inline bool is_simple(const rst_table *table, const rst_connection *c) {
     rst_executor *executor = executor_of(c);
     return schema_of(c)->program == NULL && rewriter_of(c)->trigger_depth == 0 &&
            executor->override_conflict == CONFLICT_DEFAULT && store_of(c)->writer != NULL &&
-           !store_of(c)->writer_broken && !schema_of(c)->sidecar && executor->dropping == NULL &&
-           executor->retired.data == NULL && executor->retired_key.data == NULL && table->triggers == NULL &&
-           !table->has_conflict_clauses &&
+           !store_of(c)->writer_broken && !schema_of(c)->sidecar && executor->retired.data == NULL &&
+           executor->retired_key.data == NULL && table->triggers == NULL && !table->has_conflict_clauses &&
            ((table->foreign_key_count == 0 && !table->is_parent) || !rst_foreign_enabled((rst_connection *)c));
 }
 
@@ -295,24 +288,6 @@ static int simple(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3
         rst_table_release(table);
     }
     return finish(vtab, told, conflict, code, message);
-}
-
-/* The removal of one more row of the table that is being dropped (ddl/ddl.c) came to the code. SQLITE_ERROR, with the
-** reason in c->dropping_refused and *message: the row cannot go, or it was the last one and a foreign key refuses the
-** DROP. */
-static int dropped_row(rst_connection *c, int code, char **message) {
-    rst_executor *executor = executor_of(c);
-    executor->dropping_left--;
-    if (code == SQLITE_OK || code == SQLITE_DONE) {
-        if (executor->dropping_left != 0 ||
-            (store_of(c)->immediate_violations <= 0 &&
-             !(executor->dropping_ends && store_of(c)->deferred_violations > executor->dropping_violations)))
-            return code;
-        rst_set_message(message, "FOREIGN KEY constraint failed");
-        code = SQLITE_CONSTRAINT_FOREIGNKEY;
-    }
-    executor->dropping_refused = code;
-    return SQLITE_ERROR; /* OR IGNORE would pass over a constraint's code */
 }
 
 int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_int64 *rowid) {
@@ -355,7 +330,6 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
             /* a foreign key that fits nothing */
         } else if (count == 1 || sqlite3_value_type(values[0]) != SQLITE_NULL) {
             code = update_or_delete(table, count, values, conflict, &message);
-            if (is_dropped(table)) code = dropped_row(c, code, &message);
         } else {
             code = insert(table, count, values, conflict, rowid, &message);
         }

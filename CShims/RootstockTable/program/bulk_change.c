@@ -11,8 +11,9 @@
 ** statement of SQLite's, which undoes it if it fails.
 **
 ** A DELETE of all rows: the first arm shows as many rows as there are, which are only counted, and the last one empties
-** the trees. It removes row by row if a trigger or a foreign key has come since the text was made. An UPDATE that looks
-** at no other row and changes no index changes its rows in turns, so that they need not all be in memory.
+** the trees. If a trigger or a foreign key has come since the text was made, the first arm removes row by row and shows
+** those that were removed. So do the rows go of a table that is dropped. An UPDATE that looks at no other row and changes
+** no index changes its rows in turns, so that they need not all be in memory.
 **
 ** Invariant: no row is changed before all conditions and values have been evaluated. A statement that ends early leaves
 ** nothing behind, because its first cursor owns the gathered rows.
@@ -351,7 +352,9 @@ static int begin_rows(bulk_cursor *cursor, rst_connection *c, sqlite3_value **va
     if (!rst_clears_at_once(cursor->bulk.table)) {
         cursor->bulk.singly = true;
         code = gather_all(&cursor->bulk);
-        cursor->remaining = cursor->bulk.gathered;
+        cursor->bulk.last = true;
+        if (code == SQLITE_OK) code = rst_bulk_apply(&cursor->bulk, message);
+        cursor->remaining = code == SQLITE_OK ? cursor->bulk.done : 0;
         return code;
     }
     code = store->engine->tree_statistics(store->writer, tree->handle, &statistics);
@@ -362,9 +365,9 @@ static int begin_rows(bulk_cursor *cursor, rst_connection *c, sqlite3_value **va
 
 /* Changes the rows, and shows those of a join that have not been counted yet. */
 static int end_rows(bulk_cursor *cursor, rst_bulk_change *bulk, char **message) {
-    int code;
+    int code = SQLITE_OK;
     bulk->last = true;
-    code = rst_bulk_apply(bulk, message);
+    if (!bulk->singly) code = rst_bulk_apply(bulk, message);
     cursor->remaining = code == SQLITE_OK && bulk->matches ? bulk->gathered - bulk->counted : 0;
     return code;
 }

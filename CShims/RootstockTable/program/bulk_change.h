@@ -8,6 +8,9 @@
 #include "executor/bulk_apply.h"
 #include "rewriter/transform.h"
 
+/* The rows of a table that a DROP is about to take, one by one; %Q: its name. */
+#define ROOTSTOCK_BULK_DROP "INSERT INTO rootstock_bulk1 SELECT 0 FROM rootstock_bulk('SELECT 1',%Q,-1,0)"
+
 /* bulk_held.c */
 void rst_bulk_held_free(struct rst_bulk_held **list);
 /* rootstock_bulk_held(value, tree): 1 or 0, whether the table of that tree has the rowid; NULL: SQLite is to find
