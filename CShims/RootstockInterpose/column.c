@@ -1,16 +1,17 @@
 /*
 ** column.c - columns of an alias: its statement's, but where the store runs the program's statement itself, which is a
-** SELECT of one column to SQLite.
+** SELECT of one column to SQLite. So it is on a native connection, of what an attached store runs.
 */
 #include "interpose.h"
 
 static inline bool hides(sqlite3_stmt *statement) {
     rsti_statement *s = rsti_alias(statement);
-    return s != NULL && s->hides_column && s->ended == NULL;
+    return s == NULL ? rsti_guest_calls(statement) : s->hides_column && s->ended == NULL;
 }
 
 INTERPOSED(int, column_count, (sqlite3_stmt * statement)) {
     rsti_statement *s = rsti_alias(statement);
+    if (s == NULL && rsti_guest_calls(statement)) return 0;
     if (s != NULL && (s->hides_column || s->counts)) return s->counts;
     return sqlite3_column_count(rsti_real(statement));
 }

@@ -33,6 +33,11 @@ bool rsti_is_guest(sqlite3 *db) {
     return found != NULL;
 }
 
+bool rsti_guest_calls(sqlite3_stmt *statement) {
+    if (__builtin_expect(__atomic_load_n(&count, __ATOMIC_ACQUIRE) == 0, 1)) return false;
+    return sqlite3_column_count(statement) == 1 && rootstock_column_count(statement) == 0;
+}
+
 static void forget(void *context) {
     guest *gone = context, **link;
     (void)pthread_rwlock_wrlock(&lock);

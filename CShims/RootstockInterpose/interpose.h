@@ -265,6 +265,8 @@ int rsti_outdated(rsti_statement *s, bool *outdated);
 /* ---- guest.c ---- */
 /* Whether the native connection goes through the front door, for stores that are attached to it. */
 bool rsti_is_guest(sqlite3 *db);
+/* Whether the statement, none of our aliases, is one that an attached store runs: a SELECT of one column to SQLite. */
+bool rsti_guest_calls(sqlite3_stmt *statement);
 /* For rootstock_host_attach. */
 int rsti_attach_choose(const char *name, char **path, char **engine, char **options, char **message);
 /* Whether the schema is an attached store's, which SQLite's functions on files cannot serve: then the error is told on

@@ -234,7 +234,7 @@ static void reverse(rst_function_proxy **list) {
     }
 }
 
-static int sync_functions(rst_connection *c, sqlite3 *schema_db, rst_function_proxy **list) {
+static int sync_functions(rst_connection *c, sqlite3 *schema_db, rst_function_proxy **list, bool runs) {
     sqlite3_stmt *statement = NULL;
     char *mirrors = NULL;
     rst_function_proxy *last = NULL; /* they come in the order of the last time, and that is the list's */
@@ -247,7 +247,7 @@ static int sync_functions(rst_connection *c, sqlite3 *schema_db, rst_function_pr
         int count = sqlite3_column_int(statement, 4), flags = sqlite3_column_int(statement, 5);
         rst_function_proxy *forward;
         if (sqlite3_column_int(statement, 1) != 0 || name == NULL || type == NULL) continue;
-        if (sqlite3_strnicmp(name, "rootstock_", 10) == 0) continue;
+        if (sqlite3_strnicmp(name, "rootstock_", 10) == 0 || (runs && type[0] != 's')) continue;
         forward = last != NULL && last->next != NULL && stands_for(last->next, name, count, type[0])
                       ? last->next
                       : find(*list, name, count, type[0]);
@@ -310,16 +310,24 @@ static void sweep(sqlite3 *schema_db, rst_function_proxy **list, bool placeholde
     }
 }
 
-int rst_function_proxies_sync(rst_connection *c, sqlite3 *schema_db, rst_function_proxy **list) {
+static int sync(rst_connection *c, sqlite3 *schema_db, rst_function_proxy **list, bool runs) {
     int code, on = 1;
     for (rst_function_proxy *forward = *list; forward != NULL; forward = forward->next) forward->seen = false;
     if (sqlite3_db_config(c->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, -1, &on) == SQLITE_OK)
         sqlite3_db_config(schema_db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, on, NULL);
-    code = sync_functions(c, schema_db, list);
+    code = sync_functions(c, schema_db, list, runs);
     if (code == SQLITE_OK) code = sync_collations(c, schema_db, list);
     if (code == SQLITE_OK) sweep(schema_db, list, false);
     /* An authorizer may keep the lists from us: then what is not known is called unknown when it is needed. */
     return code == SQLITE_NOMEM ? code : SQLITE_OK;
+}
+
+int rst_function_proxies_sync(rst_connection *c, sqlite3 *schema_db, rst_function_proxy **list) {
+    return sync(c, schema_db, list, false);
+}
+
+int rst_function_proxies_lend(rst_connection *c, sqlite3 *inner, rst_function_proxy **list) {
+    return sync(c, inner, list, true);
 }
 
 /* Whether a CREATE, DROP or ALTER may name a function or a collation. A function is a word before a parenthesis within

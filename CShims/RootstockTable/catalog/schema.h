@@ -23,6 +23,8 @@ int rst_schema_db_allow_types(rst_connection *c, const char *table, bool allow, 
 int rst_schema_db_unchecked(rst_connection *c, char **message);
 /* Asks the application's connection what it has registered, and stands it in on the schema databases. */
 int rst_function_proxies_sync(rst_connection *c, sqlite3 *schema_db, struct rst_function_proxy **list);
+/* The same for a connection on which statements run: aggregates, which have no stand-in that counts, stay unknown. */
+int rst_function_proxies_lend(rst_connection *c, sqlite3 *inner, struct rst_function_proxy **list);
 /* The same for a CREATE, DROP or ALTER, where it may name any of them. */
 int rst_function_proxies_sync_for(rst_connection *c, const char *sql, const char *end);
 bool rst_function_proxies_placeholder(rst_connection *c, sqlite3 *schema_db, struct rst_function_proxy **list,

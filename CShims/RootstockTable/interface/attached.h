@@ -43,12 +43,14 @@ typedef struct rst_attached {
     unsigned long long number;   /* of its declarations so far */
     bool declaring;              /* the in-memory database is written, not the store */
     bool read_only;
+    bool joined;         /* a virtual table of it is part of SQLite's transaction, which tells it of savepoints */
     bool writing;        /* inner's transaction is one that writes, or is to */
     bool lost;           /* another connection wrote while the transaction was begun anew: only ROLLBACK helps */
     bool moved;          /* declared inside a transaction, which may be rolled back */
     int savepoint_count; /* of SQLite's savepoints, each one on inner, too: s0, s1, ... */
     rst_kept *kept;
     int kept_count;
+    struct rst_function_proxy *functions; /* the connection's, as inner knows them */
 } rst_attached;
 
 /* ---- attached_file.c ---- */

@@ -212,7 +212,7 @@ int rst_attached_shape_read(rst_attached *a, const char *name, rst_attached_shap
     }
     if (code != SQLITE_OK || shape->view) return code;
     if (shape->count == 0) {
-        rst_set_message(message, "no such table in the store %s: %s", a->path, name);
+        rst_set_message(message, "no such table: %s.%s", a->schema, name);
         return SQLITE_ERROR;
     }
     shape->without_rowid = rootstock_table_column_metadata(a->inner, "main", shape->name, "rootstock key", NULL, NULL,

@@ -6,6 +6,7 @@
 ** inner are all those of SQLite's that are open, from 0 on.
 */
 #include "interface/attached.h"
+#include "catalog/schema.h"
 
 #include <string.h>
 
@@ -21,14 +22,21 @@ void rst_attached_release(rst_attached *a) {
         sqlite3_free(kept);
     }
     sqlite3_close_v2(a->inner);
+    rst_function_proxies_free(&a->functions);
     sqlite3_free(a->schema);
     sqlite3_free(a->path);
     sqlite3_free(a);
 }
 
 int rst_inner_failed(rst_attached *a, int code, char **message) {
-    int finer = rootstock_last_error(a->inner);
-    rst_set_message(message, "%s", sqlite3_errmsg(a->inner));
+    static const char main[] = ": main.";
+    const int finer = rootstock_last_error(a->inner);
+    const char *words = sqlite3_errmsg(a->inner);
+    const char *named = strncmp(words, "no such ", 8) == 0 ? strstr(words, main) : NULL;
+    if (named == NULL)
+        rst_set_message(message, "%s", words);
+    else /* inner's main is this schema */
+        rst_set_message(message, "%.*s: %s.%s", (int)(named - words), words, a->schema, named + sizeof main - 1);
     if (finer != 0) return finer;
     return code == SQLITE_OK ? SQLITE_ERROR : sqlite3_extended_errcode(a->inner);
 }
@@ -130,7 +138,9 @@ static int follow_settings(rst_attached *a) {
         if (code == SQLITE_OK && inner != outer) code = sqlite3_db_config(a->inner, settings[i], outer, NULL);
         if (code != SQLITE_OK) return code;
     }
-    return SQLITE_OK;
+    return rst_recursive_triggers(a->c) == rst_recursive_triggers(rst_connection_of(a->inner)) ? SQLITE_OK
+           : rst_recursive_triggers(a->c) ? rst_inner_run(a, "PRAGMA recursive_triggers=1", NULL)
+                                          : rst_inner_run(a, "PRAGMA recursive_triggers=0", NULL);
 }
 
 static int mark(rst_attached *a, int number, char **message) {
@@ -156,6 +166,13 @@ int rst_inner_commit(rst_attached *a, char **message) {
     int code;
     if (a->lost) return lost(message);
     if (!a->writing) return SQLITE_OK;
+    if (rootstock_violates(a->inner)) {
+        rst_store *store = store_of(a->c);
+        rst_set_message(message, "FOREIGN KEY constraint failed");
+        /* SQLITE_BUSY leaves the transaction open; the front door says what it really is. */
+        store->commit_refused = store->committing;
+        return store->committing ? SQLITE_BUSY : SQLITE_CONSTRAINT_FOREIGNKEY;
+    }
     code = sqlite3_get_autocommit(a->inner) ? SQLITE_OK : rst_inner_run(a, "COMMIT", message);
     if (code != SQLITE_OK) return code;
     a->writing = false;

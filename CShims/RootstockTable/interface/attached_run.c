@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-enum { ROWS_COLUMNS = 64, ROWS_ARGUMENTS = 13 };
+enum { ROWS_COLUMNS = 64, ROWS_ARGUMENTS = 13, STEPS_BETWEEN = 1000 };
 
 rst_attached *rst_attached_find(rst_connection *c, const char *schema) {
     rst_attached *a = front_of(c)->attached;
@@ -111,7 +111,10 @@ static int attach_store(rst_connection *c, const char *path, const char *engine,
         code =
             sqlite3_open_v2(":memory:", &a->inner, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI, NULL);
     if (code == SQLITE_OK) code = rootstock_open(a->inner, a->path, engine, options, NULL, message);
-    if (code == SQLITE_OK) store_of(rst_connection_of(a->inner))->roams = store_of(c)->roams;
+    if (code == SQLITE_OK) {
+        store_of(rst_connection_of(a->inner))->roams = store_of(c)->roams;
+        sqlite3_progress_handler(a->inner, STEPS_BETWEEN, rst_stop, c); /* what interrupts the connection */
+    }
     if (code == SQLITE_OK) code = rst_attached_file_open(a, message);
     if (code == SQLITE_OK) {
         code = rst_attached_refresh(a, message);
@@ -164,13 +167,23 @@ static void attach_function(sqlite3_context *context, int count, sqlite3_value *
 
 /* ---- statements as a whole ---- */
 
-/* SQLite's count of changes becomes that of the statement. */
-static int count_changes(rst_attached *a, int changes, char **message) {
-    return rst_execute(
-        a->c, message,
-        "INSERT INTO \"%w\".rootstock_attached_counter(\"rootstock names\") WITH RECURSIVE n(i) AS (SELECT 1 "
-        "WHERE %d>0 UNION ALL SELECT i+1 FROM n WHERE i<%d) SELECT NULL FROM n",
-        a->schema, changes, changes);
+/* Counts so many changes as SQLite's last statement's. Joins the transaction, also with 0. */
+static int count_changes(rst_attached *a, sqlite3_int64 changes, char **message) {
+    char *sql =
+        sqlite3_mprintf("INSERT INTO \"%w\".rootstock_attached_counter(\"rootstock names\") WITH RECURSIVE n(i) AS"
+                        "(SELECT 1 WHERE ?1>0 UNION ALL SELECT i+1 FROM n WHERE i<?1) SELECT NULL FROM n",
+                        a->schema);
+    sqlite3_stmt *statement = NULL;
+    int code = sql == NULL ? SQLITE_NOMEM : rst_statement_get(a->c, sql, &statement);
+    if (code == SQLITE_OK) code = sqlite3_bind_int64(statement, 1, changes);
+    if (code == SQLITE_OK) {
+        (void)sqlite3_step(statement);
+        code = sqlite3_reset(statement);
+        if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(a->c->db));
+    }
+    if (statement != NULL) rst_statement_done(a->c, statement);
+    sqlite3_free(sql);
+    return code;
 }
 
 static int run_inner(rst_attached *a, const char *text, int count, sqlite3_value **values, rst_result_rows *rows,
@@ -198,46 +211,59 @@ static bool begins_with(const char *text, const char *word) {
     return rst_token_is(&token, word);
 }
 
-/* Runs the text on inner inside SQLite's transaction. */
+/* Runs the text on inner inside SQLite's transaction. What it failed with, inner has undone or, as a conflict clause
+** says, kept. */
+static int run_inside(rst_attached *a, const char *text, int count, sqlite3_value **values, rst_result_rows *rows,
+                      char **message) {
+    sqlite3 *db = a->c->db;
+    sqlite3_int64 rowid = sqlite3_last_insert_rowid(db), total;
+    int counted, code = a->joined ? SQLITE_OK : count_changes(a, 0, message);
+    if (code == SQLITE_OK) code = rst_inner_write(a, message);
+    if (code != SQLITE_OK) return code;
+    sqlite3_set_last_insert_rowid(a->inner, rowid);
+    total = sqlite3_total_changes64(a->inner);
+    code = run_inner(a, text, count, values, rows, message);
+    if (a->writing && sqlite3_get_autocommit(a->inner)) {
+        a->writing = false;
+        (void)rst_execute(a->c, NULL, "ROLLBACK"); /* a trigger or a constraint rolled back: so does all of it */
+    } else if (!begins_with(text, "CREATE") && !begins_with(text, "DROP") && !begins_with(text, "ALTER")) {
+        const sqlite3_int64 changes = sqlite3_changes64(a->inner);
+        total = sqlite3_total_changes64(a->inner) - total;
+        counted = total > changes ? count_changes(a, total - changes, code == SQLITE_OK ? message : NULL) : SQLITE_OK;
+        if (counted == SQLITE_OK) counted = count_changes(a, changes, code == SQLITE_OK ? message : NULL);
+        if (code == SQLITE_OK) code = counted;
+    }
+    sqlite3_set_last_insert_rowid(db, sqlite3_last_insert_rowid(a->inner));
+    return code;
+}
+
 static int run_whole(rst_connection *c, const char *schema, const char *text, int count, sqlite3_value **values,
                      rst_result_rows *rows, char **message) {
-    static const char mark[] = "rootstock attached";
     rst_attached *a = schema == NULL || text == NULL ? NULL : rst_attached_find(c, schema);
-    const bool pragma = text != NULL && begins_with(text, "PRAGMA");
-    const bool outside = text != NULL && begins_with(text, "VACUUM");
-    const bool counts = text != NULL && (begins_with(text, "INSERT") || begins_with(text, "UPDATE") ||
-                                         begins_with(text, "DELETE") || begins_with(text, "REPLACE"));
-    sqlite3_int64 rowid = sqlite3_last_insert_rowid(c->db);
-    int code;
+    const bool alone = sqlite3_get_autocommit(c->db) != 0;
+    char *refusal = NULL;
+    int code, ended;
     if (a == NULL) {
         rst_set_message(message, "unknown database %s", schema == NULL ? "" : schema);
         return SQLITE_ERROR;
     }
-    if (pragma) return run_inner(a, text, count, values, rows, message);
-    if (outside) {
-        if (!sqlite3_get_autocommit(c->db)) {
-            rst_set_message(message, "cannot VACUUM from within a transaction");
-            return SQLITE_ERROR;
-        }
-        return run_inner(a, text, count, values, rows, message);
+    if (begins_with(text, "PRAGMA")) return run_inner(a, text, count, values, rows, message);
+    if (begins_with(text, "VACUUM")) {
+        if (alone) return run_inner(a, text, count, values, rows, message);
+        rst_set_message(message, "cannot VACUUM from within a transaction");
+        return SQLITE_ERROR;
     }
-    code = rst_execute(c, message, "SAVEPOINT \"%w\"", mark);
+    code = alone ? rst_execute_kept(c, message, "SAVEPOINT \"rootstock attached\"") : SQLITE_OK;
     if (code != SQLITE_OK) return code;
-    code = count_changes(a, 0, message); /* joins the transaction */
-    if (code == SQLITE_OK) code = rst_inner_write(a, message);
-    if (code == SQLITE_OK) code = run_inner(a, text, count, values, rows, message);
-    if (code == SQLITE_OK && counts) {
-        code = count_changes(a, sqlite3_changes(a->inner), message);
-        if (begins_with(text, "INSERT") || begins_with(text, "REPLACE")) rowid = sqlite3_last_insert_rowid(a->inner);
-    }
-    if (code == SQLITE_OK && !counts) code = rst_attached_refresh(a, message);
-    if (code == SQLITE_OK) code = rst_execute(c, message, "RELEASE \"%w\"", mark);
-    if (code != SQLITE_OK) {
-        (void)rst_execute(c, NULL, "ROLLBACK TO \"%w\"", mark);
-        (void)rst_execute(c, NULL, "RELEASE \"%w\"", mark);
-    }
-    sqlite3_set_last_insert_rowid(c->db, rowid);
-    return code;
+    code = run_inside(a, text, count, values, rows, message);
+    if (code == SQLITE_OK) code = rst_attached_refresh(a, message);
+    if (!alone || sqlite3_get_autocommit(c->db)) return code;
+    ended = rst_execute_kept(c, &refusal, "RELEASE \"rootstock attached\"");
+    if (ended == SQLITE_OK) return code;
+    if (!sqlite3_get_autocommit(c->db)) (void)rst_execute(c, NULL, "ROLLBACK");
+    sqlite3_free(*message);
+    *message = refusal;
+    return ended;
 }
 
 static void run_function(sqlite3_context *context, int count, sqlite3_value **values) {

@@ -233,7 +233,13 @@ static uint64_t stamp_in(const char *names) {
 }
 
 static const char *conflict_words(int conflict) {
-    return conflict == SQLITE_IGNORE ? " OR IGNORE" : conflict == SQLITE_REPLACE ? " OR REPLACE" : "";
+    switch (conflict) {
+    case SQLITE_IGNORE: return " OR IGNORE";
+    case SQLITE_REPLACE: return " OR REPLACE";
+    case SQLITE_FAIL: return " OR FAIL";
+    case SQLITE_ROLLBACK: return " OR ROLLBACK";
+    default: return ""; /* SQLITE_ABORT also where nothing is said: the table's own clauses decide */
+    }
 }
 
 static char *insert_text(const rst_attached_shape *shape, int conflict, const char *names, bool with_rowid) {
@@ -367,6 +373,7 @@ static int tell(sqlite3_vtab *base, int (*run)(rst_attached *, char **)) {
 }
 
 static int begin(sqlite3_vtab *base) {
+    ((rst_attached_vtab *)base)->attached->joined = true;
     return tell(base, rst_inner_write);
 }
 
@@ -375,11 +382,12 @@ static int sync_table(sqlite3_vtab *base) {
 }
 
 static int commit(sqlite3_vtab *base) {
-    UNUSED(base);
+    ((rst_attached_vtab *)base)->attached->joined = false;
     return SQLITE_OK;
 }
 
 static int rollback(sqlite3_vtab *base) {
+    ((rst_attached_vtab *)base)->attached->joined = false;
     rst_inner_rollback(((rst_attached_vtab *)base)->attached);
     return SQLITE_OK;
 }

@@ -4,9 +4,10 @@
 ** | statement                                            | becomes                                                   |
 ** |------------------------------------------------------|-----------------------------------------------------------|
 ** | ATTACH                                               | rootstock_attach(file, schema), unless plainly native     |
-** | INSERT                                               | the same, telling which columns it names                  |
-** | UPDATE, DELETE                                       | itself                                                    |
-** | the same with ON CONFLICT or RETURNING               | rootstock_attached_run or _rows: inner runs the whole     |
+** | INSERT, UPDATE, DELETE on the store's tables alone   | rootstock_attached_run or _rows: inner runs the whole     |
+** | INSERT that reads other tables                       | the same, telling which columns it names                  |
+** | UPDATE, DELETE that read other tables                | itself                                                    |
+** | COMMIT, END, RELEASE                                 | rootstock_commit                                          |
 ** | CREATE, DROP, ALTER, REINDEX, ANALYZE, VACUUM        | rootstock_attached_run                                    |
 ** | PRAGMA schema.name, PRAGMA table_info(its table)     | rootstock_attached_rows                                   |
 ** | schema.sqlite_master                                 | schema.rootstock_attached_schema                          |
@@ -14,6 +15,7 @@
 */
 #include "interface/attached.h"
 
+#include "catalog/schema.h"
 #include "interface/frontdoor.h"
 #include "parser/edits.h"
 #include "parser/parameters.h"
@@ -102,30 +104,56 @@ rst_attached *rst_attached_holding(rst_connection *c, const char *name) {
 
 /* ---- what inner runs as a whole ---- */
 
-/* The text without the schema's name, its parameters numbered. */
+/* The schema's name before those of tables, and of their columns, becomes main. object: the node names a table, index,
+** view or trigger; a name of two parts is one of a column otherwise. */
+static void name_main(const rst_attached *a, const rst_syntax *node, bool object, rst_edits *edits) {
+    const bool names = node->kind == SYNTAX_TABLE || node->kind == SYNTAX_TARGET || node->kind == SYNTAX_CREATE_TABLE ||
+                       node->kind == SYNTAX_CREATE_VIEW || node->kind == SYNTAX_CREATE_INDEX ||
+                       node->kind == SYNTAX_CREATE_TRIGGER;
+    if (node->kind == SYNTAX_NAME) {
+        const char *p = node->start;
+        rst_token schema = rst_token_next(&p, node->end), dot = rst_token_next(&p, node->end);
+        (void)rst_token_next(&p, node->end);
+        if (dot.type != TOKEN_END && (object || rst_token_next(&p, node->end).type != TOKEN_END) &&
+            rst_token_same_name(&schema, a->schema))
+            rst_edits_add(edits, schema.text, schema.text + schema.size, sqlite3_mprintf("main"));
+    }
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next)
+        name_main(a, child, names && child == node->first, edits);
+}
+
+/* Of a statement that has no tree (DROP, ALTER, PRAGMA): the one name that may have a schema is the first that does. */
+static void name_first_main(const rst_attached *a, const char *sql, const char *end, rst_edits *edits) {
+    const char *p = sql;
+    rst_token previous = rst_token_next(&p, end), token = rst_token_next(&p, end);
+    while (token.type != TOKEN_END && !rst_token_mark(&token, ".")) {
+        previous = token;
+        token = rst_token_next(&p, end);
+    }
+    if (token.type != TOKEN_END && rst_token_same_name(&previous, a->schema))
+        rst_edits_add(edits, previous.text, previous.text + previous.size, sqlite3_mprintf("main"));
+}
+
+/* The text as inner is to run it, its parameters numbered. */
 static int inner_text(rst_attached *a, const char *sql, const char *end, char **out, rst_parameters *parameters,
                       char **message) {
-    sqlite3_str *text = sqlite3_str_new(NULL), *numbered = sqlite3_str_new(NULL);
-    const char *p = sql, *copied = sql;
-    rst_token previous = {TOKEN_END, sql, 0};
-    char *plain;
-    int code;
-    for (rst_token token = rst_token_next(&p, end); token.type != TOKEN_END; token = rst_token_next(&p, end)) {
-        const char *q = p;
-        rst_token dot = rst_token_next(&q, end);
-        if (!rst_token_mark(&previous, ".") && rst_token_names(&token) && rst_token_mark(&dot, ".") &&
-            rst_token_same_name(&token, a->schema)) {
-            sqlite3_str_append(text, copied, (int)(token.text - copied));
-            sqlite3_str_appendall(text, "main");
-            copied = token.text + token.size;
-        }
-        previous = token;
-    }
-    sqlite3_str_append(text, copied, (int)(end - copied));
-    plain = sqlite3_str_finish(text);
-    code = plain == NULL ? SQLITE_NOMEM
-                         : rst_parameters_number(a->c, plain, plain + strlen(plain), parameters, numbered, message);
-    sqlite3_free(plain);
+    sqlite3_str *numbered;
+    rst_syntax_tree tree;
+    rst_edits edits = {0};
+    char *named = NULL;
+    int code = rst_syntax_parse(&tree, sql, end);
+    if (code == SQLITE_OK)
+        name_main(a, tree.root, false, &edits);
+    else if (code == SQLITE_ERROR)
+        name_first_main(a, sql, end, &edits);
+    rst_syntax_free(&tree);
+    if (code == SQLITE_NOMEM) return code;
+    code = rst_edits_apply(&edits, sql, end, &named);
+    if (code != SQLITE_OK) return code;
+    numbered = sqlite3_str_new(NULL);
+    code = rst_parameters_number(a->c, named != NULL ? named : sql, named != NULL ? named + strlen(named) : end,
+                                 parameters, numbered, message);
+    sqlite3_free(named);
     *out = sqlite3_str_finish(numbered);
     return code == SQLITE_OK && *out == NULL ? SQLITE_NOMEM : code;
 }
@@ -167,6 +195,41 @@ static int whole(rst_attached *a, const char *sql, const char *end, bool prepare
     sqlite3_free(*out);
     *out = NULL;
     return code;
+}
+
+/* The first table below the node, in the order of the text, that is none of the store's; null: all are. */
+static const rst_syntax *other_table(rst_attached *a, const rst_syntax_tree *tree, const rst_syntax *node) {
+    if (node->kind == SYNTAX_TABLE) {
+        rst_token schema, name = rst_syntax_name(node->first, &schema);
+        const bool common = schema.type == TOKEN_END && rst_syntax_defines(tree, &name);
+        if (!common && (rst_syntax_child(node, SYNTAX_VECTOR) != NULL || attached_of(a->c, &schema, &name) != a))
+            return node;
+    }
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
+        const rst_syntax *found = other_table(a, tree, child);
+        if (found != NULL) return found;
+    }
+    return NULL;
+}
+
+/* A call, or an operator that is one. */
+static bool calls(const rst_syntax *node) {
+    bool found = node->kind == SYNTAX_CALL || node->kind == SYNTAX_LIKE;
+    for (const rst_syntax *child = node->first; child != NULL && !found; child = child->next) found = calls(child);
+    return found;
+}
+
+/* Which other table than the store's own the statement reads: *name, as it is written; a null start: none. Where it calls
+** functions, inner learns what the connection knows. */
+static int reads_other(rst_attached *a, const char *sql, const char *end, rst_span *name) {
+    rst_syntax_tree tree;
+    int code = rst_syntax_parse(&tree, sql, end);
+    const rst_syntax *other = code == SQLITE_OK ? other_table(a, &tree, tree.root) : NULL;
+    *name = other == NULL ? (rst_span){NULL, NULL} : (rst_span){other->first->start, other->first->end};
+    if (code == SQLITE_OK && other == NULL && calls(tree.root))
+        code = rst_function_proxies_lend(a->c, a->inner, &a->functions);
+    rst_syntax_free(&tree);
+    return code == SQLITE_NOMEM ? code : SQLITE_OK; /* what makes no sense SQLite refuses */
 }
 
 /* ---- INSERT ---- */
@@ -226,10 +289,15 @@ static int insert_text(rst_attached *a, const rst_statement_parts *parts, char *
     return code == SQLITE_OK && *out == NULL ? SQLITE_NOMEM : code;
 }
 
+/* A change of the store's tables alone is inner's as a whole, so all is as on a store that is main: conflict clauses,
+** triggers, what is counted. Another one goes row by row through the virtual table. So does one that inner cannot
+** prepare: it has none of the application's aggregates. */
 static int rewrite_change(rst_connection *c, const char *sql, const char *end, char **out, bool *done, char **message) {
     rst_statement_parts parts;
-    rst_token word;
+    rst_span other;
     rst_attached *a;
+    bool runs_whole;
+    int code;
     rst_statement_parse(sql, end, &parts);
     if (parts.kind == KIND_OTHER || parts.kind == KIND_SELECT) return SQLITE_OK;
     a = attached_of(c, &parts.schema, &parts.table);
@@ -239,21 +307,24 @@ static int rewrite_change(rst_connection *c, const char *sql, const char *end, c
         rst_set_message(message, "table sqlite_master may not be modified");
         return SQLITE_ERROR;
     }
-    if (parts.upsert.start != NULL || parts.returning.start != NULL || parts.index.type != TOKEN_END ||
-        rst_token_same_name(&parts.table, "sqlite_sequence") || rst_token_same_name(&parts.table, "sqlite_stat1")) {
-        int code = rst_statement_reads_more(&parts, &word);
-        if (code != SQLITE_OK) return code;
-        if (word.type != TOKEN_END) {
-            rst_set_message(message,
-                            "%s on a table of attached store %s cannot read other tables in the same statement (%.*s): "
-                            "put what it reads into a temp table and the values from there, or open the store as main",
-                            parts.upsert.start != NULL      ? "ON CONFLICT"
-                            : parts.returning.start != NULL ? "RETURNING"
-                                                            : "INDEXED BY",
-                            a->schema, (int)word.size, word.text);
-            return SQLITE_ERROR;
-        }
-        return whole(a, sql, end, true, out, message);
+    runs_whole = parts.upsert.start != NULL || parts.returning.start != NULL || parts.index.type != TOKEN_END ||
+                 rst_token_same_name(&parts.table, "sqlite_sequence") ||
+                 rst_token_same_name(&parts.table, "sqlite_stat1");
+    code = reads_other(a, sql, end, &other);
+    if (code != SQLITE_OK) return code;
+    if (other.start == NULL) {
+        code = whole(a, sql, end, true, out, message);
+        if (code == SQLITE_OK || code == SQLITE_NOMEM || runs_whole) return code;
+        rst_forget_message(message);
+    } else if (runs_whole) {
+        rst_set_message(message,
+                        "%s on a table of attached store %s cannot read other tables in the same statement (%.*s): "
+                        "put what it reads into a temp table and the values from there, or open the store as main",
+                        parts.upsert.start != NULL      ? "ON CONFLICT"
+                        : parts.returning.start != NULL ? "RETURNING"
+                                                        : "INDEXED BY",
+                        a->schema, (int)(other.end - other.start), other.start);
+        return SQLITE_ERROR;
     }
     return parts.kind == KIND_INSERT ? insert_text(a, &parts, out, message) : SQLITE_OK;
 }
@@ -315,16 +386,20 @@ static int rewrite_attach(rst_connection *c, const char *p, const char *end, cha
 /* CREATE, DROP, ALTER: the store whose schema changes. */
 static int rewrite_schema(rst_connection *c, const char *sql, const char *end, char **out, bool *done, char **message) {
     const rst_schema_statement s = rst_schema_statement_read(sql, end);
+    rst_span other = {NULL, NULL};
     rst_attached *a;
+    int code;
     if (s.temporary || (rst_token_is(&s.verb, "CREATE") && s.schema.type == TOKEN_END)) return SQLITE_OK; /* main's */
     a = attached_of(c, &s.schema, &s.name);
     if (a == NULL) return SQLITE_OK;
     *done = true;
-    if (rst_schema_statement_is(&s, "CREATE", "TABLE") && rst_token_is(&s.after, "AS")) {
+    code = rst_token_is(&s.verb, "CREATE") ? reads_other(a, sql, end, &other) : SQLITE_OK;
+    if (code != SQLITE_OK) return code;
+    if (rst_schema_statement_is(&s, "CREATE", "TABLE") && other.start != NULL) {
         rst_set_message(message,
-                        "CREATE TABLE %s.%.*s AS SELECT is not made in an attached store: write CREATE TABLE with its "
-                        "columns, then INSERT INTO ... SELECT",
-                        a->schema, (int)s.name.size, s.name.text);
+                        "CREATE TABLE %s.%.*s AS SELECT cannot read tables of others (%.*s): write CREATE TABLE with "
+                        "its columns, then INSERT INTO ... SELECT",
+                        a->schema, (int)s.name.size, s.name.text, (int)(other.end - other.start), other.start);
         return SQLITE_ERROR;
     }
     return whole(a, sql, end, false, out, message);
@@ -385,6 +460,10 @@ int rst_attached_rewrite(rst_connection *c, const char *sql, const char *end, ch
     for (rst_attached *a = front_of(c)->attached; a != NULL && code == SQLITE_OK; a = a->next)
         code = rst_attached_refresh(a, message);
     if (code != SQLITE_OK) return code;
+    if (rst_token_is(&token, "COMMIT") || rst_token_is(&token, "END") || rst_token_is(&token, "RELEASE")) {
+        *done = true; /* a violated foreign key must leave the transaction open */
+        return rst_quoted_call("rootstock_commit", sql, end, rewritten);
+    }
     if (rst_token_is(&token, "INSERT") || rst_token_is(&token, "REPLACE") || rst_token_is(&token, "UPDATE") ||
         rst_token_is(&token, "DELETE") || rst_token_is(&token, "WITH"))
         code = rewrite_change(c, sql, end, rewritten, done, message);

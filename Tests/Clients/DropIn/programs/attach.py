@@ -4,6 +4,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import threading
 
 
 class Session:
@@ -224,6 +225,100 @@ def processes(main, other):
     sql.connection.close()
 
 
+def rules(main, other):
+    """A change of the attached tables alone keeps its own rules: conflict clauses, triggers, what is counted, deferred foreign keys."""
+    sql = Session(main)
+    counted = lambda: sql("SELECT changes(), total_changes(), last_insert_rowid()")
+    sql("ATTACH ? AS x", other)
+    sql("PRAGMA foreign_keys = ON")
+    sql("CREATE TABLE x.u(a INTEGER PRIMARY KEY, b UNIQUE ON CONFLICT IGNORE, c UNIQUE ON CONFLICT FAIL, d UNIQUE ON CONFLICT REPLACE)")
+    sql("CREATE TABLE x.log(what)")
+    sql("CREATE TRIGGER x.tr AFTER INSERT ON u BEGIN INSERT INTO log VALUES (new.a), (new.b); END")
+    sql("INSERT INTO x.u VALUES (1, 1, 1, 1), (2, 1, 2, 2), (3, 3, 3, 1)")
+    counted()
+    for verb in ("INSERT", "INSERT OR ABORT", "INSERT OR FAIL", "INSERT OR IGNORE", "INSERT OR REPLACE", "INSERT OR ROLLBACK"):
+        for values in ("(7, 3, 7, 7)", "(8, 8, 3, 8)", "(9, 9, 9, 3), (10, 9, 9, 1)"):
+            for ending in ("", " RETURNING a, b", " ON CONFLICT(b) DO NOTHING"):
+                sql("BEGIN")
+                sql("INSERT INTO x.u VALUES (20, 20, 20, 20)")
+                sql(f"{verb} INTO x.u VALUES {values}{ending}")
+                sql("SELECT * FROM x.u ORDER BY a")
+                sql("ROLLBACK")
+                sql(f"{verb} INTO x.u VALUES {values}{ending}")
+                sql("SELECT count(*), sum(a), (SELECT count(*) FROM x.log) FROM x.u")
+    for statement in (
+        "UPDATE x.u SET b = b + 1, c = c - 1",
+        "UPDATE OR FAIL x.u SET c = c + 1 WHERE a > 1",
+        "DELETE FROM x.u AS x WHERE x.a IN (SELECT what FROM log AS x WHERE x.what > 8)",
+        "INSERT INTO x.u(b) SELECT w + 50 FROM (SELECT what AS w FROM x.log WHERE what < 4) ON CONFLICT DO UPDATE SET d = excluded.b",
+        "WITH few AS (SELECT a FROM x.u LIMIT 2) UPDATE x.u SET d = 'few' || a WHERE a IN (SELECT a FROM few) RETURNING a, d",
+        "DELETE FROM x.log RETURNING count(*)",
+        "DELETE FROM x.log",
+        "UPDATE x.absent SET a = 1",
+        "INSERT INTO x.absent VALUES (1)",
+        "INSERT INTO x.u(absent) VALUES (1)",
+    ):
+        sql(statement)
+        counted()
+        sql("SELECT * FROM x.u ORDER BY a")
+    sql("CREATE TABLE x.p(a INTEGER PRIMARY KEY)")
+    sql("CREATE TABLE x.k(a REFERENCES p DEFERRABLE INITIALLY DEFERRED)")
+    for begin, end in (("BEGIN", "COMMIT"), ("BEGIN IMMEDIATE", "END"), ("SAVEPOINT s", "RELEASE s")):
+        for statement in (begin, "INSERT INTO x.k VALUES (5)", end, end, "INSERT INTO x.p VALUES (5)", end, "DELETE FROM x.k", "DELETE FROM x.p"):
+            sql(statement)
+    sql("INSERT INTO x.k VALUES (5)")
+    sql("PRAGMA recursive_triggers = ON")
+    sql("CREATE TRIGGER x.again AFTER INSERT ON log WHEN new.what > 0 BEGIN INSERT INTO log VALUES (new.what - 1); END")
+    sql("INSERT INTO x.log VALUES (3)")
+    sql("SELECT * FROM x.log")
+    sql.connection.create_function("own", 1, lambda value: value + 1)
+    sql("INSERT INTO x.log VALUES (own(-7))")
+    sql("UPDATE x.log SET what = own(what)")
+    sql.connection.create_function("upper", 1, lambda value: f"<{value}>")
+    sql("UPDATE x.log SET what = upper(what) WHERE what < 0")
+    sql("INSERT INTO x.log SELECT upper(a) FROM x.p UNION ALL VALUES (absent(1))")
+    sql("SELECT * FROM x.log ORDER BY 1")
+    sql.connection.close()
+
+
+def stopped(main, other):
+    """A long change is interrupted, as natively."""
+    connection = sqlite3.connect(main, isolation_level=None, uri=True, check_same_thread=False)
+    connection.execute("ATTACH ? AS x", (other,))
+    connection.execute("CREATE TABLE x.t(a)")
+    connection.execute("INSERT INTO x.t VALUES (1), (2), (3), (4), (5), (6), (7), (8)")
+    timer = threading.Timer(0.3, connection.interrupt)
+    timer.start()
+    try:
+        connection.execute("INSERT INTO x.t SELECT 1 FROM x.t a, x.t b, x.t c, x.t d, x.t e, x.t f, x.t g, x.t h WHERE a.a + b.a + c.a + d.a + e.a < 0")
+        print("not stopped")
+    except sqlite3.OperationalError as error:
+        print(error, connection.in_transaction, connection.execute("SELECT count(*) FROM x.t").fetchall())
+    timer.join()
+    connection.close()
+
+
+def shapes(main, other):
+    """What has no result columns natively has none: drivers tell a query from a change by them."""
+    connection = sqlite3.connect(main, isolation_level=None, uri=True)
+    for statement in (
+        f"ATTACH '{other}' AS x",
+        "CREATE TABLE x.t(a INTEGER PRIMARY KEY, b)",
+        "INSERT INTO x.t VALUES (1, 2), (2, 3)",
+        "INSERT INTO x.t VALUES (1, 2) ON CONFLICT DO UPDATE SET b = 5",
+        "UPDATE x.t SET b = 6 WHERE a = 2 RETURNING b",
+        "CREATE INDEX x.i ON t(b)",
+        "CREATE TABLE x.s AS SELECT a, max(b) AS b FROM x.t JOIN t AS u USING (a, b) GROUP BY a",
+        "SELECT * FROM s ORDER BY a",
+        "SELECT a FROM x.t",
+        "DROP TABLE x.t",
+        "DETACH x",
+    ):
+        cursor = connection.execute(statement)
+        print(main.split("?")[0], statement, [column[0] for column in cursor.description or []], cursor.fetchall())
+    connection.close()
+
+
 def refusals():
     """What does not work with an attached store is refused by name, and leaves it as it was. Natively all of it works: nothing is printed."""
     if not os.environ.get("ROOTSTOCK_ENGINE"):
@@ -232,11 +327,12 @@ def refusals():
         connection = sqlite3.connect(main, isolation_level=None, uri=True)
         connection.execute("ATTACH 'refused.db' AS r")
         connection.execute("CREATE TABLE IF NOT EXISTS r.t(a INTEGER PRIMARY KEY, b)")
+        connection.execute("CREATE TEMP TABLE m(a)")
         assert open("refused.db", "rb").read(15) != b"SQLite format 3", "the attached file is no store"
         for expected, run in (
-            ("ON CONFLICT on a table of attached store r cannot read other tables", "INSERT INTO r.t SELECT 1, 2 FROM s WHERE 1 ON CONFLICT DO NOTHING"),
-            ("RETURNING on a table of attached store r cannot read other tables", "DELETE FROM r.t WHERE a IN (SELECT 1 FROM s) RETURNING a"),
-            ("CREATE TABLE r.u AS SELECT is not made in an attached store", "CREATE TABLE r.u AS SELECT 1"),
+            ("ON CONFLICT on a table of attached store r cannot read other tables", "INSERT INTO r.t SELECT 1, 2 FROM m WHERE 1 ON CONFLICT DO NOTHING"),
+            ("RETURNING on a table of attached store r cannot read other tables", "DELETE FROM r.t WHERE a IN (SELECT 1 FROM m) RETURNING a"),
+            ("CREATE TABLE r.u AS SELECT cannot read tables of others (m)", "CREATE TABLE r.u AS SELECT * FROM r.t, m"),
             ("table sqlite_master may not be modified", "DELETE FROM r.sqlite_master"),
             ("sqlite3_backup_init does not reach attached store r", lambda: connection.backup(sqlite3.connect("copy.db"), name="r")),
             ("sqlite3_backup_init does not reach attached store r", lambda: sqlite3.connect("copy.db").backup(connection, name="r")),
@@ -264,4 +360,10 @@ types("file:types.db?engine=sqlite", "types_attached.db")
 many("file:many.db?engine=sqlite", "")
 processes("processes.db", "processes_attached.db")
 processes("file:processes2.db?engine=sqlite", "file:processes2_attached.db")
+rules("rules.db", "rules_attached.db")
+rules("file:rules2.db?engine=sqlite", "rules2_attached.db")
+stopped("stopped.db", "stopped_attached.db")
+stopped("file:stopped2.db?engine=sqlite", "stopped2_attached.db")
+shapes("shapes.db", "shapes_attached.db")
+shapes("file:shapes2.db?engine=sqlite", "shapes2_attached.db")
 refusals()
