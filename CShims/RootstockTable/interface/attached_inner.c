@@ -28,28 +28,35 @@ void rst_attached_release(rst_attached *a) {
     sqlite3_free(a);
 }
 
-int rst_inner_failed(rst_attached *a, int code, char **message) {
+/* Inner's words; its main is this schema. */
+static void set_words(const rst_attached *a, const char *words, char **message) {
     static const char main[] = ": main.";
-    const int finer = rootstock_last_error(a->inner);
-    const char *words = sqlite3_errmsg(a->inner);
     const char *named = strncmp(words, "no such ", 8) == 0 ? strstr(words, main) : NULL;
     if (named == NULL)
         rst_set_message(message, "%s", words);
-    else /* inner's main is this schema */
+    else
         rst_set_message(message, "%.*s: %s.%s", (int)(named - words), words, a->schema, named + sizeof main - 1);
+}
+
+int rst_inner_failed(rst_attached *a, int code, char **message) {
+    const int finer = rootstock_last_error(a->inner);
+    set_words(a, sqlite3_errmsg(a->inner), message);
     if (finer != 0) return finer;
     return code == SQLITE_OK ? SQLITE_ERROR : sqlite3_extended_errcode(a->inner);
 }
 
 static int prepare(rst_attached *a, const char *text, sqlite3_stmt **statement, char **message) {
-    char *rewritten = NULL;
-    int code = rootstock_rewrite(a->inner, text, -1, &rewritten, NULL, message);
+    char *rewritten = NULL, *words = NULL;
+    int code = rootstock_rewrite(a->inner, text, -1, &rewritten, NULL, &words);
     *statement = NULL;
     if (code == SQLITE_OK) {
         code = sqlite3_prepare_v3(a->inner, rewritten != NULL ? rewritten : text, -1, SQLITE_PREPARE_PERSISTENT,
                                   statement, NULL);
         if (code != SQLITE_OK) code = rst_inner_failed(a, code, message);
+    } else if (words != NULL) {
+        set_words(a, words, message);
     }
+    sqlite3_free(words);
     sqlite3_free(rewritten);
     return code;
 }

@@ -257,6 +257,8 @@ def rules(main, other):
         "UPDATE x.absent SET a = 1",
         "INSERT INTO x.absent VALUES (1)",
         "INSERT INTO x.u(absent) VALUES (1)",
+        "CREATE INDEX x.i ON absent(a)",
+        "DROP TABLE x.absent",
     ):
         sql(statement)
         counted()
