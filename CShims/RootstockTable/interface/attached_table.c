@@ -260,13 +260,24 @@ static char *insert_text(const rst_attached_shape *shape, int conflict, const ch
     return sqlite3_str_finish(text);
 }
 
-static char *update_text(const rst_attached_shape *shape, int conflict, sqlite3_value **values, bool moves) {
+/* UPDATE ... FROM gives every column a value, generated ones too. */
+static bool gives_all(const rst_attached_shape *shape, sqlite3_value **values) {
+    for (int i = 0; i < shape->count; i++)
+        if (sqlite3_value_nochange(values[i])) return false;
+    return true;
+}
+
+static bool is_set(const rst_attached_shape *shape, sqlite3_value **values, int i, bool all) {
+    return all ? !shape->columns[i].generated : !sqlite3_value_nochange(values[i]);
+}
+
+static char *update_text(const rst_attached_shape *shape, int conflict, sqlite3_value **values, bool moves, bool all) {
     sqlite3_str *text = sqlite3_str_new(NULL);
     int number = 1;
     sqlite3_str_appendf(text, "UPDATE%s main.\"%w\" SET ", conflict_words(conflict), shape->name);
     if (moves) sqlite3_str_appendf(text, "%s=?%d", shape->rowid, ++number);
     for (int i = 0; i < shape->count; i++) {
-        if (sqlite3_value_nochange(values[i])) continue;
+        if (!is_set(shape, values, i, all)) continue;
         sqlite3_str_appendf(text, "%s\"%w\"=?%d", number > 1 ? "," : "", shape->columns[i].name, number + 1);
         number++;
     }
@@ -349,15 +360,16 @@ static int update(sqlite3_vtab *base, int count, sqlite3_value **values, sqlite3
     }
     bound = sqlite3_malloc64(((sqlite3_uint64)shape->count + 2) * sizeof *bound);
     if (bound == NULL) return SQLITE_NOMEM;
+    const bool all = gives_all(shape, columns);
     const bool moves = !shape->without_rowid && sqlite3_value_int64(values[0]) != sqlite3_value_int64(values[1]);
     bound[number++] = values[0];
     if (moves) bound[number++] = values[1];
     for (int i = 0; i < shape->count; i++) {
-        if (!sqlite3_value_nochange(columns[i])) bound[number++] = columns[i];
+        if (is_set(shape, columns, i, all)) bound[number++] = columns[i];
     }
     code = SQLITE_OK;
     if (number > 1) {
-        text = update_text(shape, conflict, columns, moves);
+        text = update_text(shape, conflict, columns, moves, all);
         code = change(vtab, text, conflict, bound, number, &message);
     }
     sqlite3_free(bound);

@@ -257,12 +257,20 @@ def rules(main, other):
         "UPDATE x.absent SET a = 1",
         "INSERT INTO x.absent VALUES (1)",
         "INSERT INTO x.u(absent) VALUES (1)",
-        "CREATE INDEX x.i ON absent(a)",
-        "DROP TABLE x.absent",
     ):
         sql(statement)
         counted()
         sql("SELECT * FROM x.u ORDER BY a")
+    sql("CREATE INDEX x.i ON absent(a)")
+    sql("DROP TABLE x.absent")
+    sql("CREATE TEMP TABLE here(a, b)")
+    sql("INSERT INTO here VALUES (1, 5), (2, 6), (3, 7)")
+    sql("CREATE TABLE x.made(a INTEGER PRIMARY KEY, b, c AS (b * 2) STORED, d AS (a + b))")
+    sql("INSERT INTO x.made(a, b) SELECT a, b + 1 FROM here")
+    sql("UPDATE x.made SET b = here.b FROM here WHERE here.a = made.a AND here.a > 1")
+    sql("UPDATE x.made SET b = (SELECT max(b) FROM here) WHERE a = 1")
+    sql("UPDATE x.made SET c = (SELECT max(b) FROM here)")
+    sql("SELECT * FROM x.made ORDER BY a")
     sql("CREATE TABLE x.p(a INTEGER PRIMARY KEY)")
     sql("CREATE TABLE x.k(a REFERENCES p DEFERRABLE INITIALLY DEFERRED)")
     for begin, end in (("BEGIN", "COMMIT"), ("BEGIN IMMEDIATE", "END"), ("SAVEPOINT s", "RELEASE s")):
