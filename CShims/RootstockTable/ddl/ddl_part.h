@@ -27,6 +27,7 @@ typedef struct rst_definitions {
     int declared_count;
     int64_t declared_version; /* SQLite's schema_version then */
     bool opening;             /* the store is being opened: main's schema is still empty */
+    bool declares;            /* the schema is being declared: what a module prepares meanwhile refreshes nothing */
     rst_table *declaring;     /* xCreate and xDestroy are declaring, not creating */
     bool undeclaring;
     bool listing;                /* tables of a program's modules are listed, or taken from the list, and not made */

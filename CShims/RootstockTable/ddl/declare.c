@@ -314,7 +314,9 @@ int rst_schema_declare(rst_connection *c, char **message) {
     if (schema_of(c)->sidecar) return SQLITE_OK;
     if (!definitions_of(c)->opening) code = rst_query_only(c, &query_only);
     if (code == SQLITE_OK && query_only) code = set_query_only(c, false);
+    definitions_of(c)->declares = true;
     if (code == SQLITE_OK) code = declare(c, message);
+    definitions_of(c)->declares = false;
     if (query_only) {
         int back = set_query_only(c, true);
         if (code == SQLITE_OK) code = back;

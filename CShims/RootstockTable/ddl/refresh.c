@@ -59,7 +59,7 @@ int rst_schema_refresh(rst_connection *c, char **message) {
     int64_t generation = 0;
     uint64_t identifier = 0;
     int code;
-    if (store->shared == NULL) return SQLITE_OK;
+    if (store->shared == NULL || definitions->declares) return SQLITE_OK;
     if (store->interrupted) rst_interrupted_rollback(c, NULL);
     if (store->writer_broken) return SQLITE_OK; /* nothing can be read until its ROLLBACK, which must get through */
     if (store->collations_missing && sqlite3_get_autocommit(c->db)) declare_collated(c);

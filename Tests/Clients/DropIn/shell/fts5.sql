@@ -30,3 +30,18 @@ DROP TABLE doubled;
 SELECT name FROM sqlite_schema WHERE name LIKE 'twice%' OR name LIKE 'doubled%' ORDER BY name;
 CREATE VIRTUAL TABLE doubled USING fts5(x);
 DROP TABLE doubled;
+-- made and dropped behind a ROLLBACK TO, or a failure, that took a change of the schema back
+CREATE TABLE plain(v UNIQUE);
+BEGIN;
+SAVEPOINT s; CREATE INDEX plain_v ON plain(v); ROLLBACK TO s;
+CREATE VIRTUAL TABLE late USING fts5(x);
+INSERT INTO late VALUES('late one');
+SAVEPOINT t; DROP TABLE late; ROLLBACK TO t;
+INSERT INTO late VALUES('late two');
+CREATE INDEX plain_v ON plain(v);
+INSERT INTO plain VALUES(1),(1);
+CREATE VIRTUAL TABLE later USING fts4(x);
+INSERT INTO later VALUES('later');
+COMMIT;
+SELECT rowid, x FROM late('late');
+SELECT x FROM later WHERE later MATCH 'later';
