@@ -75,7 +75,8 @@ static int connect(sqlite3 *db, void *context, int count, const char *const *arg
     rsti_database *d = native ? NULL : module->database;
     module_table *entry;
     int code;
-    if (module->by_program && !native && rootstock_is_listing(db)) return list(db, out);
+    /* Of a table that is only taken from SQLite's list, FTS would read shadow tables that are gone by now. */
+    if (!native && rootstock_is_listing(db)) return list(db, out);
     entry = calloc(1, sizeof *entry);
     if (entry == NULL) return SQLITE_NOMEM;
     if (makes) {

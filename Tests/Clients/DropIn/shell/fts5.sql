@@ -45,3 +45,15 @@ INSERT INTO later VALUES('later');
 COMMIT;
 SELECT rowid, x FROM late('late');
 SELECT x FROM later WHERE later MATCH 'later';
+-- dropped behind a failed statement that had SQLite read its schema anew
+INSERT INTO plain VALUES(2);
+BEGIN;
+CREATE VIRTUAL TABLE gone USING fts5(x);
+INSERT INTO plain VALUES(2) RETURNING v;
+DROP TABLE gone;
+CREATE VIRTUAL TABLE gone USING fts4(x);
+INSERT INTO plain VALUES(2) RETURNING v;
+DROP TABLE gone;
+COMMIT;
+SELECT name FROM sqlite_schema WHERE name LIKE 'gone%';
+SELECT v FROM plain;
