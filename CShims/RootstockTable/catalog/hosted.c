@@ -250,7 +250,10 @@ static char *columns_of(rst_connection *c, const char *name) {
         sqlite3_free(sqlite3_str_finish(text));
         return NULL;
     }
-    if (columns == 0) sqlite3_str_appendall(text, "CREATE TABLE x(a");
+    if (columns == 0) { /* not declared yet, as behind a RENAME */
+        sqlite3_str_appendall(text, "CREATE TABLE x(a");
+        schema_of(c)->hosted_unlearnt = true;
+    }
     sqlite3_str_appendall(text, ")");
     return sqlite3_str_finish(text);
 }
@@ -352,6 +355,7 @@ int rst_hosted_stand_in_on(rst_connection *c, sqlite3 *other, const char *name) 
 }
 
 int rst_hosted_learn_columns(rst_connection *c) {
+    schema_of(c)->hosted_unlearnt = false;
     return rst_read_list_anew(schema_of(c)->schema_db, NULL);
 }
 

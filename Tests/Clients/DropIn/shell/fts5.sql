@@ -57,3 +57,12 @@ DROP TABLE gone;
 COMMIT;
 SELECT name FROM sqlite_schema WHERE name LIKE 'gone%';
 SELECT v FROM plain;
+-- renamed where a view and a trigger name it: its columns are known under the new name
+CREATE VIRTUAL TABLE named USING fts5(x, y);
+CREATE VIEW names AS SELECT y FROM named;
+CREATE TRIGGER plain_named AFTER INSERT ON plain BEGIN INSERT INTO named VALUES(new.v, 'y'); END;
+ALTER TABLE named RENAME TO renamed;
+SELECT name, ncol FROM pragma_table_list WHERE name = 'renamed';
+PRAGMA table_info(renamed);
+INSERT INTO plain VALUES(3);
+SELECT * FROM renamed, names;
