@@ -7,6 +7,8 @@
 */
 #include "catalog/hosted.h"
 
+#include "catalog/describe.h"
+
 #include <string.h>
 
 struct rst_hosted_module {
@@ -22,13 +24,14 @@ typedef struct stand_in {
     rst_connection *connection;
     const struct rst_hosted_module *hosted; /* null: the connection has it not, or it is a program's */
     bool by_program;
+    char *renamed, *columns; /* a table's new name, which the connection has not been told yet */
     char name[];
 } stand_in;
 
 typedef struct stand_in_table {
     sqlite3_vtab base;
     sqlite3 *db;
-    const stand_in *module;
+    stand_in *module;
     char *name;
     bool own_content, own_sizes; /* FTS keeps them in shadow tables */
 } stand_in_table;
@@ -179,11 +182,6 @@ static int table_destroy(sqlite3_vtab *base) {
     return code == SQLITE_OK ? table_disconnect(base) : code;
 }
 
-static int table_rename(sqlite3_vtab *base, const char *name) {
-    stand_in_table *table = (stand_in_table *)base;
-    return run(table->db, for_each_shadow(table, name));
-}
-
 static int table_best(sqlite3_vtab *base, sqlite3_index_info *info) {
     UNUSED(base);
     UNUSED(info);
@@ -204,8 +202,7 @@ static int table_update(sqlite3_vtab *base, int count, sqlite3_value **values, s
     return SQLITE_READONLY;
 }
 
-static int make_table(sqlite3 *db, const stand_in *module, int count, const char *const *arguments,
-                      sqlite3_vtab **out) {
+static int make_table(sqlite3 *db, stand_in *module, int count, const char *const *arguments, sqlite3_vtab **out) {
     stand_in_table *table = sqlite3_malloc64(sizeof *table);
     if (table == NULL) return SQLITE_NOMEM;
     memset(table, 0, sizeof *table);
@@ -229,7 +226,8 @@ static int missing(const stand_in *module, const char *table, char **message) {
     return SQLITE_ERROR;
 }
 
-/* The columns that the connection's own table has. Null: it cannot be connected, or there is no memory. */
+/* Declares the columns that the connection's own table has. Null: it has none of that name, it cannot be connected, or
+** there is no memory. */
 static char *columns_of(rst_connection *c, const char *name) {
     sqlite3_str *text = sqlite3_str_new(NULL);
     sqlite3_stmt *list = NULL;
@@ -250,22 +248,31 @@ static char *columns_of(rst_connection *c, const char *name) {
         sqlite3_free(sqlite3_str_finish(text));
         return NULL;
     }
-    if (columns == 0) { /* not declared yet, as behind a RENAME */
-        sqlite3_str_appendall(text, "CREATE TABLE x(a");
-        schema_of(c)->hosted_unlearnt = true;
-    }
-    sqlite3_str_appendall(text, ")");
+    if (columns > 0) sqlite3_str_appendall(text, ")");
     return sqlite3_str_finish(text);
+}
+
+/* What SQLite asks of the views and triggers that name the table, it asks before the connection has it. */
+static int table_rename(sqlite3_vtab *base, const char *name) {
+    stand_in_table *table = (stand_in_table *)base;
+    stand_in *module = table->module;
+    sqlite3_free(module->renamed);
+    sqlite3_free(module->columns);
+    module->renamed = rst_text_duplicate(name);
+    module->columns = columns_of(module->connection, table->name);
+    return module->renamed == NULL ? SQLITE_NOMEM : run(table->db, for_each_shadow(table, name));
 }
 
 static int table_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
                          char **message) {
-    const stand_in *module = context;
+    stand_in *module = context;
     char *columns;
     int code;
     if (module->hosted == NULL && !is_program(module)) return missing(module, arguments[2], message);
     columns = columns_of(module->connection, arguments[2]);
-    if (columns == NULL && is_program(module)) {
+    if (columns == NULL && module->columns != NULL && sqlite3_stricmp(module->renamed, arguments[2]) == 0)
+        columns = rst_text_duplicate(module->columns);
+    else if (columns == NULL && is_program(module) && sqlite3_errcode(module->connection->db) != SQLITE_OK) {
         *message = sqlite3_mprintf("%s", sqlite3_errmsg(module->connection->db));
         return SQLITE_ERROR;
     }
@@ -277,7 +284,7 @@ static int table_connect(sqlite3 *db, void *context, int count, const char *cons
 
 static int table_create(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
                         char **message) {
-    const stand_in *module = context;
+    stand_in *module = context;
     sqlite3_vtab *real = NULL;
     int code;
     if (is_program(module) && db == schema_of(module->connection)->schema_db) { /* its columns are learnt later */
@@ -290,6 +297,13 @@ static int table_create(sqlite3 *db, void *context, int count, const char *const
     if (code != SQLITE_OK) return code;
     code = module->hosted->real->xDisconnect(real);
     return code == SQLITE_OK ? make_table(db, module, count, arguments, out) : code;
+}
+
+static void stand_in_free(void *context) {
+    stand_in *module = context;
+    sqlite3_free(module->renamed);
+    sqlite3_free(module->columns);
+    sqlite3_free(module);
 }
 
 static int stand_in_register(rst_connection *c, sqlite3 *schema_db, const struct rst_hosted_module *hosted,
@@ -311,7 +325,7 @@ static int stand_in_register(rst_connection *c, sqlite3 *schema_db, const struct
     module->by_program = hosted == NULL && by_program;
     if (hosted != NULL && hosted->real->iVersion >= 3) module->methods.xShadowName = hosted->real->xShadowName;
     memcpy(module->name, name, strlen(name) + 1);
-    return sqlite3_create_module_v2(schema_db, module->name, &module->methods, module, sqlite3_free);
+    return sqlite3_create_module_v2(schema_db, module->name, &module->methods, module, stand_in_free);
 }
 
 int rst_hosted_register(rst_connection *c, sqlite3 *schema_db, const rst_catalog *catalog) {
@@ -355,7 +369,6 @@ int rst_hosted_stand_in_on(rst_connection *c, sqlite3 *other, const char *name) 
 }
 
 int rst_hosted_learn_columns(rst_connection *c) {
-    schema_of(c)->hosted_unlearnt = false;
     return rst_read_list_anew(schema_of(c)->schema_db, NULL);
 }
 

@@ -36,7 +36,6 @@ typedef struct rst_schema {
     uint64_t triggers_epoch;        /* the schema they were made for */
     struct rst_expression_column *shown; /* see expression_column.c */
     struct rst_hosted_module *hosted;    /* see hosted.c */
-    bool hosted_unlearnt;                /* a table of theirs was connected before the connection had its columns */
     /* rootstock_host_programs; null: tables of the program's own modules cannot be connected */
     int (*rename_hosted)(sqlite3 *db, const char *table, const char *name, char **message);
 } rst_schema;

@@ -303,7 +303,6 @@ static int declare(rst_connection *c, char **message) {
     if (code == SQLITE_OK) code = rst_kept_triggers_restore(c, &kept, message);
     rst_kept_triggers_free(&kept);
     if (code == SQLITE_OK) code = rst_triggers_load(c, message);
-    if (code == SQLITE_OK && schema->hosted_unlearnt) code = rst_hosted_learn_columns(c);
     return code;
 }
 
