@@ -7,8 +7,6 @@
 */
 #include "catalog/hosted.h"
 
-#include "catalog/describe.h"
-
 #include <string.h>
 
 struct rst_hosted_module {
@@ -258,7 +256,7 @@ static int table_rename(sqlite3_vtab *base, const char *name) {
     stand_in *module = table->module;
     sqlite3_free(module->renamed);
     sqlite3_free(module->columns);
-    module->renamed = rst_text_duplicate(name);
+    module->renamed = sqlite3_mprintf("%s", name);
     module->columns = columns_of(module->connection, table->name);
     return module->renamed == NULL ? SQLITE_NOMEM : run(table->db, for_each_shadow(table, name));
 }
@@ -271,7 +269,7 @@ static int table_connect(sqlite3 *db, void *context, int count, const char *cons
     if (module->hosted == NULL && !is_program(module)) return missing(module, arguments[2], message);
     columns = columns_of(module->connection, arguments[2]);
     if (columns == NULL && module->columns != NULL && sqlite3_stricmp(module->renamed, arguments[2]) == 0)
-        columns = rst_text_duplicate(module->columns);
+        columns = sqlite3_mprintf("%s", module->columns);
     else if (columns == NULL && is_program(module) && sqlite3_errcode(module->connection->db) != SQLITE_OK) {
         *message = sqlite3_mprintf("%s", sqlite3_errmsg(module->connection->db));
         return SQLITE_ERROR;
