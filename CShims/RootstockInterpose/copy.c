@@ -355,7 +355,9 @@ int rsti_image_into(sqlite3 *image, rsti_database *d) {
     int code = sqlite3_exec(image, "SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL);
     if (code != SQLITE_OK) return rsti_fail(d, code, sqlite3_errmsg(image));
     rsti_enter(d);
+    d->silent = true;
     code = copy(&from, &to);
+    d->silent = false;
     rsti_leave(d);
     return code;
 }

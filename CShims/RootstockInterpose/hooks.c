@@ -16,7 +16,7 @@ static void row_changed(void *context, int operation, const char *table, sqlite3
         rsti_blobs_expire(d, table, operation == 0 ? NULL : &before);
         if (before != rowid) rsti_blobs_expire(d, table, &rowid);
     }
-    if (d->update != NULL && operation != 0) d->update(d->update_context, operation, "main", table, rowid);
+    if (d->update != NULL && operation != 0 && !d->silent) d->update(d->update_context, operation, "main", table, rowid);
 }
 
 int rsti_watch_rows(rsti_database *d) {
@@ -32,7 +32,7 @@ void rsti_watch_clears(rsti_database *d, bool singly) {
 
 static void native_changed(void *context, int operation, const char *schema, const char *table, sqlite3_int64 rowid) {
     rsti_database *d = context;
-    if (d->update != NULL && strcmp(schema, "rootstock") != 0)
+    if (d->update != NULL && strcmp(schema, "rootstock") != 0 && !d->silent)
         d->update(d->update_context, operation, schema, table, rowid);
 }
 
@@ -54,7 +54,7 @@ INTERPOSED(void *, update_hook,
 /* The store is about to commit. */
 static int store_commits(void *context) {
     rsti_database *d = context;
-    if (d->commit == NULL) return 0;
+    if (d->commit == NULL || d->silent) return 0;
     d->commit_told = true;
     return d->commit(d->commit_context);
 }
@@ -63,13 +63,13 @@ static int native_commits(void *context) {
     rsti_database *d = context;
     const bool told = d->commit_told;
     d->commit_told = false;
-    return told || d->commit == NULL ? 0 : d->commit(d->commit_context);
+    return told || d->commit == NULL || d->silent ? 0 : d->commit(d->commit_context);
 }
 
 static void rolls_back(void *context) {
     rsti_database *d = context;
     d->commit_told = false;
-    if (d->rollback != NULL) d->rollback(d->rollback_context);
+    if (d->rollback != NULL && !d->silent) d->rollback(d->rollback_context);
 }
 
 INTERPOSED(void *, commit_hook, (sqlite3 * db, int (*commit)(void *), void *context)) {

@@ -102,6 +102,7 @@ struct rsti_database {
     const rsti_statement *alone; /* in its step, which began outside a transaction; or null */
     bool authorized;             /* the row validator has judged the statement that is prepared now */
     /* hooks */
+    bool silent; /* a backup writes: natively it copies pages, of which no hook is told */
     void (*update)(void *, int, char const *, char const *, sqlite3_int64);
     void *update_context;
     int (*commit)(void *);

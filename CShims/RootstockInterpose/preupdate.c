@@ -35,6 +35,7 @@ static void store_changes(void *context, const rootstock_row_change *change) {
     rsti_preupdate *p = d->preupdate;
     const rootstock_row_change *outer = p->change;
     const int kept = p->count;
+    if (d->silent) return;
     p->change = change;
     rsti_as_program++;
     p->hook(p->context, d->db, change->operation, "main", change->table, change->before, change->after);
@@ -48,7 +49,7 @@ static void native_changes(void *context, sqlite3 *db, int operation, char const
     rsti_database *d = context;
     rsti_preupdate *p = d->preupdate;
     const rootstock_row_change *outer = p->change;
-    if (p->hook == NULL || strcmp(schema, "rootstock") == 0) return;
+    if (p->hook == NULL || strcmp(schema, "rootstock") == 0 || d->silent) return;
     p->change = NULL;
     rsti_as_program++;
     p->hook(p->context, db, operation, schema, table, before, after);

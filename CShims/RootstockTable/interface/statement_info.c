@@ -103,14 +103,26 @@ int rootstock_column_count(sqlite3_stmt *statement) {
     return kind_of(statement, &function, &argument) == A_CALL ? 0 : count;
 }
 
+/* What stands for SQLite's list of the schema (schema_names.c). */
+static const char *table_name(sqlite3_stmt *statement, int column) {
+    const char *name = sqlite3_column_table_name(statement, column);
+    return name != NULL && strcmp(name, "rootstock_schema") == 0 ? "sqlite_master" : name;
+}
+
+static const void *table_name16(sqlite3_stmt *statement, int column) {
+    static const uint16_t list[] = {'s', 'q', 'l', 'i', 't', 'e', '_', 'm', 'a', 's', 't', 'e', 'r', 0};
+    const char *name = sqlite3_column_table_name(statement, column);
+    return name != NULL && strcmp(name, "rootstock_schema") == 0 ? list : sqlite3_column_table_name16(statement, column);
+}
+
 static const void *fact_of(sqlite3_stmt *statement, int column, rootstock_column_fact fact) {
     switch (fact) {
     case ROOTSTOCK_DECLTYPE: return sqlite3_column_decltype(statement, column);
     case ROOTSTOCK_DECLTYPE16: return sqlite3_column_decltype16(statement, column);
     case ROOTSTOCK_DATABASE_NAME: return sqlite3_column_database_name(statement, column);
     case ROOTSTOCK_DATABASE_NAME16: return sqlite3_column_database_name16(statement, column);
-    case ROOTSTOCK_TABLE_NAME: return sqlite3_column_table_name(statement, column);
-    case ROOTSTOCK_TABLE_NAME16: return sqlite3_column_table_name16(statement, column);
+    case ROOTSTOCK_TABLE_NAME: return table_name(statement, column);
+    case ROOTSTOCK_TABLE_NAME16: return table_name16(statement, column);
     case ROOTSTOCK_ORIGIN_NAME: return sqlite3_column_origin_name(statement, column);
     case ROOTSTOCK_ORIGIN_NAME16: return sqlite3_column_origin_name16(statement, column);
     }

@@ -23,6 +23,17 @@ static void run(sqlite3 *db, const char *sql) {
 static const char *const sums =
     "SELECT count(*), sum(a), sum(length(b)) FROM t; SELECT name FROM sqlite_schema ORDER BY 1; PRAGMA integrity_check";
 
+static void changed(void *context, int operation, const char *schema, const char *table, sqlite3_int64 rowid) {
+    (void)context;
+    printf("  hook: %d %s.%s %d\n", operation, schema, table, (int)rowid);
+}
+
+static int commits(void *context) {
+    (void)context;
+    printf("  hook: commit\n");
+    return 0;
+}
+
 /* In steps of pages, while the source, another connection to it, or the target changes. */
 static void in_steps(sqlite3 *db, const char *target, int kind) {
     sqlite3 *to, *other;
@@ -31,6 +42,8 @@ static void in_steps(sqlite3 *db, const char *target, int kind) {
     sqlite3_open(target, &to);
     sqlite3_open("data.db", &other);
     run(to, "CREATE TABLE IF NOT EXISTS gone(a)");
+    sqlite3_update_hook(to, changed, NULL); /* natively a backup tells no hook */
+    sqlite3_commit_hook(to, commits, NULL);
     sqlite3_backup *backup = sqlite3_backup_init(to, "main", db, "main");
     if (backup == NULL) printf("init: %s\n", sqlite3_errmsg(to));
     while ((code = sqlite3_backup_step(backup, 3)) == SQLITE_OK) {

@@ -160,6 +160,7 @@ int main(void) {
            "fel\"");
     script("UPDATE \"t\xc3\xa4"
            "fel\" SET a = a || '\xe2\x82\xac' WHERE n = 2 RETURNING a");
+    script("SELECT sql FROM sqlite_schema; SELECT m.name FROM sqlite_master AS m");
     script("SELECT '\xe2\x82\xac' FROM keine_\xc3\xbc");
     script("SELECT 1 \xe2\x82\xac FROM");
     script("SELECT 1; SELECT 2 FROM \"t\xc3\xa4"
