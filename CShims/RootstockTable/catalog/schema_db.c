@@ -31,6 +31,23 @@ static int open_mirror(bool checks, sqlite3 **out, char **message) {
     return checks ? SQLITE_OK : rst_schema_db_execute(*out, "PRAGMA ignore_check_constraints=1", message);
 }
 
+/* Makes sqlite_sequence, where no table of the list has made it: it stays when the last AUTOINCREMENT table goes. */
+static int make_sequence(const rst_catalog *catalog, sqlite3 *schema_db, char **message) {
+    char name[16], *sql;
+    int number = 0, code;
+    if (sqlite3_table_column_metadata(schema_db, "main", "sqlite_sequence", NULL, NULL, NULL, NULL, NULL, NULL) ==
+        SQLITE_OK)
+        return SQLITE_OK;
+    do {
+        sqlite3_snprintf(sizeof name, name, "a%d", number++);
+    } while (rst_catalog_find(catalog, "table", name) != NULL || rst_catalog_find(catalog, "view", name) != NULL ||
+             rst_catalog_find(catalog, "index", name) != NULL);
+    sql = sqlite3_mprintf("CREATE TABLE %s(b INTEGER PRIMARY KEY AUTOINCREMENT); DROP TABLE %s", name, name);
+    code = sql == NULL ? SQLITE_NOMEM : rst_schema_db_execute(schema_db, sql, message);
+    sqlite3_free(sql);
+    return code;
+}
+
 /* Object by object. */
 static int build_by_texts(rst_connection *c, const rst_catalog *catalog, sqlite3 *schema_db,
                           struct rst_function_proxy **function_proxies, int *made, char **message) {
@@ -41,6 +58,7 @@ static int build_by_texts(rst_connection *c, const rst_catalog *catalog, sqlite3
     for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
         const rst_object *object = &catalog->objects[i];
         if (strcmp(object->name, "sqlite_stat1") == 0) code = rst_schema_db_execute(schema_db, "ANALYZE", message);
+        if (strcmp(object->name, "sqlite_sequence") == 0) code = make_sequence(catalog, schema_db, message);
         if (!rst_schema_sandbox_is_made(object)) continue;
         if (rst_object_is_virtual(object)) {
             rst_token module;

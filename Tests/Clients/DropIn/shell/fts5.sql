@@ -66,3 +66,17 @@ SELECT name, ncol FROM pragma_table_list WHERE name = 'renamed';
 PRAGMA table_info(renamed);
 INSERT INTO plain VALUES(3);
 SELECT * FROM renamed, names;
+-- the last AUTOINCREMENT table goes: sqlite_sequence stays, and the file opens
+CREATE TABLE counted(a INTEGER PRIMARY KEY AUTOINCREMENT);
+INSERT INTO counted VALUES(5);
+DROP TABLE counted;
+.open data.db
+SELECT name FROM sqlite_schema WHERE name LIKE 'sqlite_seq%' OR name LIKE 'renamed%';
+CREATE TABLE counted(a INTEGER PRIMARY KEY AUTOINCREMENT);
+INSERT INTO counted VALUES(NULL);
+SELECT * FROM sqlite_sequence;
+BEGIN;
+INSERT INTO plain VALUES(3) RETURNING v;
+DROP TABLE counted;
+SELECT * FROM renamed;
+COMMIT;
