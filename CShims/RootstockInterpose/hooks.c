@@ -16,7 +16,8 @@ static void row_changed(void *context, int operation, const char *table, sqlite3
         rsti_blobs_expire(d, table, operation == 0 ? NULL : &before);
         if (before != rowid) rsti_blobs_expire(d, table, &rowid);
     }
-    if (d->update != NULL && operation != 0 && !d->silent) d->update(d->update_context, operation, "main", table, rowid);
+    if (d->update != NULL && operation != 0 && !d->silent)
+        d->update(d->update_context, operation, "main", table, rowid);
 }
 
 int rsti_watch_rows(rsti_database *d) {

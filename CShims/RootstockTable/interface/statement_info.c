@@ -112,7 +112,8 @@ static const char *table_name(sqlite3_stmt *statement, int column) {
 static const void *table_name16(sqlite3_stmt *statement, int column) {
     static const uint16_t list[] = {'s', 'q', 'l', 'i', 't', 'e', '_', 'm', 'a', 's', 't', 'e', 'r', 0};
     const char *name = sqlite3_column_table_name(statement, column);
-    return name != NULL && strcmp(name, "rootstock_schema") == 0 ? list : sqlite3_column_table_name16(statement, column);
+    return name != NULL && strcmp(name, "rootstock_schema") == 0 ? list
+                                                                 : sqlite3_column_table_name16(statement, column);
 }
 
 static const void *fact_of(sqlite3_stmt *statement, int column, rootstock_column_fact fact) {
