@@ -74,27 +74,26 @@ int rst_before_insert(rst_table *table, rst_row_slot *row, bool has_rowid, char 
     return code == SQLITE_OK ? rst_trigger_fire(table, true, TRIGGER_INSERT, NULL, row, 0, message) : code;
 }
 
-int rst_row_insert(rst_table *table, rst_row_slot *row, bool has_rowid, int conflict, char **message) {
+int rst_row_insert_sought(rst_table *table, rst_row_slot *row, bool has_rowid, int conflict, bool fired, uint64_t free,
+                          char **message) {
     rst_connection *c = table->connection;
     rst_executor *executor = executor_of(c);
-    bool fired = executor->before_fired; /* an UPSERT did it already */
     const bool may_fail_late = rst_needs_mark(table), marked = may_fail_late || table->autoincrement;
-    bool key_free = false, written;
+    bool written;
     rst_mark mark = 0;
     int code = SQLITE_OK;
-    executor->before_fired = false;
     if (!table->without_rowid && !has_rowid && !rst_trigger_any(table, TRIGGER_INSERT)) {
         code = rst_rowid_next(table, &row->rowid, message);
         if (code != SQLITE_OK) return code;
         has_rowid = true;
-        key_free = !table->autoincrement;
+        if (!table->autoincrement) free |= RST_FREE_KEY;
     }
     if (marked) mark = rst_mark_set(c);
     if (table->triggers != NULL) {
         if (!fired) code = rst_before_insert(table, row, has_rowid, message);
         if (code == SQLITE_OK && !table->without_rowid && !has_rowid) {
             code = rst_rowid_next(table, &row->rowid, message);
-            key_free = code == SQLITE_OK;
+            if (code == SQLITE_OK) free |= RST_FREE_KEY;
         }
     }
     /* Used up from here on, even if the row is ignored, but for what a BEFORE trigger ignores; not if it is refused. */
@@ -118,8 +117,8 @@ int rst_row_insert(rst_table *table, rst_row_slot *row, bool has_rowid, int conf
         if (code == SQLITE_OK) rst_observe(table, SQLITE_INSERT, row->rowid, row->rowid);
         return marked ? rst_mark_finish(c, mark, may_fail_late ? conflict : -1, code) : code;
     }
-    if (code == SQLITE_OK && !(key_free && table->index_count == 0)) {
-        code = rst_check_unique(table, row, NULL, conflict, UINT64_MAX, &key_free, message);
+    if (code == SQLITE_OK && !((free & RST_FREE_KEY) != 0 && table->index_count == 0)) {
+        code = rst_check_unique(table, row, NULL, conflict, UINT64_MAX, &free, message);
     }
     if (code == SQLITE_OK) code = rst_check_pinned(table, message);
     if (code == SQLITE_OK) rst_foretell(table, NULL, row);
@@ -195,7 +194,8 @@ int rst_row_update(rst_table *table, rst_row_slot *old, rst_row_slot *row, int c
                    char **message) {
     rst_connection *c = table->connection;
     rst_executor *executor = executor_of(c);
-    bool marked = rst_needs_mark(table), known = false, same_key, written;
+    bool marked = rst_needs_mark(table), same_key, written;
+    uint64_t free = 0;
     rst_mark mark = marked ? rst_mark_set(c) : 0;
     int code = SQLITE_OK;
     if (table->triggers != NULL) {
@@ -233,7 +233,7 @@ int rst_row_update(rst_table *table, rst_row_slot *old, rst_row_slot *row, int c
         if (code != SQLITE_OK) code = rst_taken_before_type(table, row, old, conflict, TRIGGER_UPDATE, code, message);
     }
     if (code == SQLITE_OK) code = rst_row_key(table, row->values, row->rowid, &row->key);
-    if (code == SQLITE_OK) code = rst_check_unique(table, row, old, conflict, changed, &known, message);
+    if (code == SQLITE_OK) code = rst_check_unique(table, row, old, conflict, changed, &free, message);
     if (code == SQLITE_OK) code = rst_check_pinned(table, message);
     if (code == SQLITE_OK) code = foreign_before(table, old, row, changed, message);
     if (code == SQLITE_OK) rst_foretell(table, old, row);

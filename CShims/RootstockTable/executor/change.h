@@ -31,9 +31,14 @@ int rst_stored_column(const rst_table *table, const rootstock_slice *key, const 
                       rootstock_value *value, bool *has_nul, rootstock_buffer *scratch);
 
 /* The three changes. conflict: SQLITE_ROLLBACK .. SQLITE_REPLACE, or CONFLICT_DEFAULT. Each is whole or not at all.
+** An UPSERT has fired the BEFORE triggers, and found indexes free of the row (rst_free_bit).
 ** SQLITE_OK; SQLITE_DONE if IGNORE dropped it; an extended code with *message. */
-int rst_row_insert(rst_table *table, rst_row_slot *row, bool has_rowid, int conflict, char **message);
-/* Fires the BEFORE INSERT triggers; then c->before_fired tells rst_row_insert that this is done. */
+int rst_row_insert_sought(rst_table *table, rst_row_slot *row, bool has_rowid, int conflict, bool fired, uint64_t free,
+                          char **message);
+static inline int rst_row_insert(rst_table *table, rst_row_slot *row, bool has_rowid, int conflict, char **message) {
+    return rst_row_insert_sought(table, row, has_rowid, conflict, false, 0, message);
+}
+/* Fires the BEFORE INSERT triggers; then rst_row_insert_sought is told so (fired). */
 int rst_before_insert(rst_table *table, rst_row_slot *row, bool has_rowid, char **message);
 /* Releases the mark, having undone what came after it if `code` is a failure that leaves nothing. */
 int rst_mark_finish(rst_connection *c, rst_mark mark, int conflict, int code);

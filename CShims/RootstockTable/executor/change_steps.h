@@ -102,10 +102,15 @@ int rst_row_remove(rst_table *table, const rst_row_slot *old, char **message);
 /* A unique constraint (an index's number, or -1: the key's) failed under `mode`, which does not replace: SQLITE_DONE
 ** for IGNORE, else the constraint's code and words. */
 int rst_refuse(const rst_table *table, int number, int mode, char **message);
+/* The bit of the key's own constraint, and that of an index, which is 0 for those far behind. */
+#define RST_FREE_KEY ((uint64_t)1)
+static inline uint64_t rst_free_bit(int index) {
+    return index < 63 ? (uint64_t)1 << (index + 1) : 0;
+}
 /* Key and unique indexes: first those that refuse, then those that replace. SQLITE_DONE: passed over, or gone with a
-** row that was replaced. *key_known_free: the key was chosen because no row has it, or has been found so. */
+** row that was replaced. *free: the keys that no row has, as bits (RST_FREE_KEY), for they were chosen or found so. */
 int rst_check_unique(rst_table *table, rst_row_slot *row, const rst_row_slot *old, int conflict, uint64_t changed,
-                     bool *key_known_free, char **message);
+                     uint64_t *free, char **message);
 /* BEFORE triggers see the generated columns of the row to be. */
 int rst_complete_generated(rst_table *table, rst_row_slot *row, char **message);
 /* STRICT, as SQLite asks it before BEFORE triggers; otherwise the schema database finds it. */

@@ -38,7 +38,6 @@ typedef struct rst_executor {
     struct rst_upsert *upserts;
     struct rst_init_subquery **once; /* answers of subqueries that the running program runs once */
     int once_branch;                 /* what runs them: 0, or the DO UPDATE of a clause and key */
-    bool before_fired;               /* the BEFORE INSERT triggers of the row that rst_row_insert gets next */
     bool upsert_updated;             /* the last INSERT ended in DO UPDATE */
     bool row_written;                /* the last row was changed before what refused it: an AFTER trigger */
     int override_conflict;           /* of the outer statement, for those in its triggers */

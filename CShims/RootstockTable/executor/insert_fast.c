@@ -60,7 +60,7 @@ static inline bool take(sqlite3_value *from, const rst_column *column, rootstock
 
 /* The key of a row with a rowid: given by the statement, or automatic (*free: no row has it). SQLITE_NOTFOUND: it takes
 ** longer. */
-static int choose_rowid(rst_table *table, sqlite3_value **values, rst_row_slot *row, bool *free, char **message) {
+static int choose_rowid(rst_table *table, sqlite3_value **values, rst_row_slot *row, uint64_t *free, char **message) {
     const int column = table->rowid_column;
     sqlite3_value *source = column >= 0 ? values[2 + column] : values[1];
     int type = sqlite3_value_type(source), code = SQLITE_OK;
@@ -69,7 +69,7 @@ static int choose_rowid(rst_table *table, sqlite3_value **values, rst_row_slot *
         row->rowid = sqlite3_value_int64(source);
     } else if (type == SQLITE_NULL) {
         code = rst_rowid_next(table, &row->rowid, message);
-        *free = true;
+        *free = RST_FREE_KEY;
     } else {
         return SQLITE_NOTFOUND;
     }
@@ -113,7 +113,7 @@ __attribute__((noinline)) static int insert(rst_table *table, sqlite3_value **va
     rst_executor *executor = executor_of(c);
     const int mode = rst_mode_of(conflict, table->rowid_on_conflict);
     unsigned char bytes[8];
-    bool free = false;
+    uint64_t free = 0;
     const rst_column *columns = table->columns;
     rootstock_value *const into = row->values;
     const int count = table->column_count, rowid_column = table->rowid_column;
@@ -139,13 +139,13 @@ __attribute__((noinline)) static int insert(rst_table *table, sqlite3_value **va
         rootstock_rowid_encode(row->rowid, bytes);
         row->key = (rootstock_buffer){bytes, sizeof bytes, sizeof bytes};
     }
-    executor->before_fired = executor->upsert_updated = false;
+    executor->upsert_updated = false;
     if (code == SQLITE_OK && table->last_key_transaction != store_of(c)->writer_identifier)
         code = rst_row_learn_last_key(table);
     if (code == SQLITE_OK && mode == SQLITE_REPLACE) {
         /* Nothing but its entries hangs on a row that was there. */
-        code = table->index_count > 0 && !free ? overwrite(table, row, sizes, message)
-                                               : put(table, row, sizes, free ? RST_PUT_ABSENT : 0, message);
+        code = table->index_count > 0 && free == 0 ? overwrite(table, row, sizes, message)
+                                                   : put(table, row, sizes, free != 0 ? RST_PUT_ABSENT : 0, message);
     } else if (code == SQLITE_OK) {
         if (has_unique_index(table)) code = rst_check_unique(table, row, NULL, conflict, UINT64_MAX, &free, message);
         if (code == SQLITE_OK) {

@@ -123,14 +123,14 @@ static int check_again(rst_table *table, rst_row_slot *row, const rst_row_slot *
 }
 
 int rst_check_unique(rst_table *table, rst_row_slot *row, const rst_row_slot *old, int conflict, uint64_t changed,
-                     bool *key_known_free, char **message) {
-    rootstock_buffer found = {0};
+                     uint64_t *free, char **message) {
+    rootstock_buffer found = rst_spare_take(table->connection);
     int code = SQLITE_OK;
     int key_mode = rst_mode_of(conflict, table->rowid_on_conflict);
     bool same_key =
         old != NULL && old->key.size == row->key.size && memcmp(old->key.data, row->key.data, row->key.size) == 0;
     bool replaced = false, some_replace = false;
-    const bool key_is_free = *key_known_free;
+    const uint64_t known_free = *free;
     for (int pass = 0; code == SQLITE_OK && (pass == 0 || (pass == 1 && some_replace)); pass++) {
         for (int turn = 0; turn <= table->index_count && code == SQLITE_OK; turn++) {
             int i = rst_constraint_at(table, turn), mode = key_mode;
@@ -138,7 +138,8 @@ int rst_check_unique(rst_table *table, rst_row_slot *row, const rst_row_slot *ol
             if (i >= 0) mode = rst_mode_of(conflict, table->indexes[i].on_conflict);
             some_replace |= mode == SQLITE_REPLACE;
             if ((mode == SQLITE_REPLACE) != (pass == 1)) continue;
-            if (i < 0 && key_is_free) continue;
+            /* What a removal set off may have taken any but a rowid that was chosen. */
+            if ((known_free & rst_free_bit(i)) != 0 && (i < 0 || !replaced)) continue;
             if (i < 0 && pass == 0 && old == NULL && table->index_count == 0 && mode != SQLITE_REPLACE) {
                 continue; /* the put itself finds out */
             }
@@ -146,7 +147,7 @@ int rst_check_unique(rst_table *table, rst_row_slot *row, const rst_row_slot *ol
             code = rst_find_conflict(table, i, row, old, &found, message);
             if (code == SQLITE_DONE) {
                 code = SQLITE_OK;
-                if (i < 0) *key_known_free = true;
+                if (i < 0) *free |= RST_FREE_KEY;
                 continue;
             }
             if (code != SQLITE_ROW) break;
@@ -185,7 +186,7 @@ int rst_check_unique(rst_table *table, rst_row_slot *row, const rst_row_slot *ol
                             sqlite3_free(copy);
                         }
                     }
-                    if (i < 0) *key_known_free = true;
+                    if (i < 0) *free |= RST_FREE_KEY;
                 }
                 rst_row_slot_end(table, &victim);
             }
@@ -193,7 +194,7 @@ int rst_check_unique(rst_table *table, rst_row_slot *row, const rst_row_slot *ol
     }
     if (code == SQLITE_OK && replaced && rst_needs_mark(table))
         code = check_again(table, row, old, conflict, changed, same_key, &found, message);
-    rootstock_buffer_free(&found);
+    rst_spare_give(table->connection, &found);
     return code;
 }
 

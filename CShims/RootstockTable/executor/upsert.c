@@ -122,12 +122,12 @@ static int do_update(rst_connection *c, rst_table *table, const rst_clause *clau
 }
 
 /* rowid_only: a clause without a target is asked for the rowid alone. SQLITE_OK: the clauses saw to the row.
-** SQLITE_DONE: they let it go. SQLITE_NOTFOUND: nothing stands in the way. */
+** SQLITE_DONE: they let it go. SQLITE_NOTFOUND: nothing stands in the way, and not in these indexes (*free). */
 static int clauses_apply(rst_connection *c, rst_table *table, const rst_clause *clauses, int count, bool rowid_only,
                          rst_row_slot *row, const rootstock_value *raw, const rst_parameters *parameters,
-                         sqlite3_value **values, int value_count, char **message) {
+                         sqlite3_value **values, int value_count, uint64_t *free, char **message) {
     rst_executor *executor = executor_of(c);
-    rootstock_buffer found = {0};
+    rootstock_buffer found = rst_spare_take(c);
     int code = SQLITE_NOTFOUND;
     for (int i = 0; i < count; i++) {
         const rst_clause *clause = &clauses[i];
@@ -135,7 +135,10 @@ static int clauses_apply(rst_connection *c, rst_table *table, const rst_clause *
         for (int turn = 0; turn < turns; turn++) {
             const int index = clause->targeted ? clause->target : rowid_only ? -1 : rst_constraint_at(table, turn);
             int result = rst_find_conflict(table, index, row, NULL, &found, message);
-            if (result == SQLITE_DONE) continue;
+            if (result == SQLITE_DONE) {
+                if (index >= 0) *free |= rst_free_bit(index);
+                continue;
+            }
             if (result != SQLITE_ROW) {
                 code = result;
                 goto done;
@@ -169,7 +172,7 @@ static int clauses_apply(rst_connection *c, rst_table *table, const rst_clause *
         }
     }
 done:
-    rootstock_buffer_free(&found);
+    rst_spare_give(c, &found);
     return code;
 }
 
@@ -260,6 +263,7 @@ int rst_upsert_apply(rst_table *table, int64_t operation, rst_row_slot *row, roo
     int count = 0, value_count = 0, code;
     rst_mark mark;
     rst_row_slot probe;
+    uint64_t free = 0;
     if (operation == 0) {
         const rst_program *program = schema_of(c)->program;
         clauses = program->code->clauses;
@@ -312,7 +316,7 @@ int rst_upsert_apply(rst_table *table, int64_t operation, rst_row_slot *row, roo
         char *refused = message != NULL && code != SQLITE_OK ? *message : NULL;
         if (refused != NULL) *message = NULL;
         code = clauses_apply(c, table, clauses, judged == SQLITE_OK ? count : 1, judged != SQLITE_OK, &probe, raw,
-                             parameters, values, value_count, message);
+                             parameters, values, value_count, &free, message);
         if (judged != SQLITE_OK && code == SQLITE_NOTFOUND) {
             code = judged;
             if (refused != NULL) *message = refused;
@@ -324,8 +328,8 @@ int rst_upsert_apply(rst_table *table, int64_t operation, rst_row_slot *row, roo
     if (code == SQLITE_OK) row->rowid = probe.rowid;
     rst_row_slot_end(table, &probe);
     if (code == SQLITE_NOTFOUND) {
-        executor->before_fired = rst_trigger_any(table, TRIGGER_INSERT);
-        code = rst_row_insert(table, row, has_rowid, conflict, message);
+        code = rst_row_insert_sought(table, row, has_rowid, conflict, rst_trigger_any(table, TRIGGER_INSERT), free,
+                                     message);
     }
 done:
     return rst_mark_finish(c, mark, conflict, code);

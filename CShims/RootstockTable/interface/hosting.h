@@ -43,7 +43,7 @@ int rootstock_host_synchronous(sqlite3 *db, const char *schema, int normal);
 ** at this moment. Their OR clauses are theirs, and what they are refused for is not the outer one's. */
 typedef struct rootstock_aside {
     void *program;
-    int numbers[8];
+    int numbers[7];
 } rootstock_aside;
 void rootstock_aside_begin(sqlite3 *db, rootstock_aside *aside);
 void rootstock_aside_end(sqlite3 *db, const rootstock_aside *aside);

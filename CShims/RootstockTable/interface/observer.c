@@ -66,17 +66,16 @@ void rootstock_aside_begin(sqlite3 *db, rootstock_aside *aside) {
     aside->program = schema_of(c)->program;
     aside->numbers[0] = executor->override_conflict;
     aside->numbers[1] = executor->settling;
-    aside->numbers[2] = executor->before_fired;
-    aside->numbers[3] = executor->upsert_updated;
-    aside->numbers[4] = executor->last_mode;
-    aside->numbers[5] = executor->row_written;
-    aside->numbers[6] = executor->raised;
-    aside->numbers[7] = executor->nested_error;
+    aside->numbers[2] = executor->upsert_updated;
+    aside->numbers[3] = executor->last_mode;
+    aside->numbers[4] = executor->row_written;
+    aside->numbers[5] = executor->raised;
+    aside->numbers[6] = executor->nested_error;
     executor->asides++;
     schema_of(c)->program = NULL;
     executor->override_conflict = CONFLICT_DEFAULT;
     executor->settling = 0;
-    executor->before_fired = executor->upsert_updated = false;
+    executor->upsert_updated = false;
     executor->nested_error = 0;
 }
 
@@ -88,12 +87,11 @@ void rootstock_aside_end(sqlite3 *db, const rootstock_aside *aside) {
     schema_of(c)->program = aside->program;
     executor->override_conflict = aside->numbers[0];
     executor->settling = aside->numbers[1];
-    executor->before_fired = aside->numbers[2] != 0;
-    executor->upsert_updated = aside->numbers[3] != 0;
-    executor->last_mode = aside->numbers[4];
-    executor->row_written = aside->numbers[5] != 0;
-    executor->raised = aside->numbers[6];
-    executor->nested_error = aside->numbers[7];
+    executor->upsert_updated = aside->numbers[2] != 0;
+    executor->last_mode = aside->numbers[3];
+    executor->row_written = aside->numbers[4] != 0;
+    executor->raised = aside->numbers[5];
+    executor->nested_error = aside->numbers[6];
 }
 
 /* A name of the rowid that no column has. */

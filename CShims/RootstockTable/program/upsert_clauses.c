@@ -20,6 +20,37 @@ void rst_upsert_clauses_free(rst_clause *clauses, int count) {
     sqlite3_free(clauses);
 }
 
+/* The table is known by that name itself. */
+static bool hides_excluded(const rst_table *table, const rst_token *alias) {
+    return rst_token_same_name(alias, "excluded") || sqlite3_stricmp(table->name, "excluded") == 0;
+}
+
+/* The text of an expression. Columns of `excluded` have neither affinity nor collation, for SQLite has them in
+** registers: excluded.a becomes an expression that has none either. Where the name is somebody else's, too, the text
+** stays as it was written. From sqlite3_malloc, or null. */
+static char *bare_text(const rst_table *table, const rst_token *alias, const rst_syntax *written) {
+    const char *p = written->start, *copied = p;
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    while (!hides_excluded(table, alias)) {
+        rst_token token = rst_token_next(&p, written->end), dot, name;
+        const char *q = p;
+        if (token.type == TOKEN_END) break;
+        if (token.type == TOKEN_STRING || !rst_token_same_name(&token, "excluded")) continue;
+        dot = rst_token_next(&q, written->end);
+        name = rst_token_next(&q, written->end);
+        if (!rst_token_mark(&dot, ".") || !rst_token_names(&name)) {
+            sqlite3_str_reset(text);
+            copied = written->start;
+            break;
+        }
+        sqlite3_str_append(text, copied, (int)(token.text - copied));
+        sqlite3_str_appendf(text, "(CASE WHEN 1 THEN %.*s END)", (int)(q - token.text), token.text);
+        p = copied = q;
+    }
+    sqlite3_str_append(text, copied, (int)(written->end - copied));
+    return sqlite3_str_finish(text);
+}
+
 /* "expr" as a scalar subquery over the row that is there. */
 static void append_scalar(sqlite3_str *out, const rst_table *table, rst_span with, const rst_token *alias,
                           const char *text, int size) {
@@ -63,9 +94,13 @@ static int read_columns(const rst_table *table, const rst_syntax *target, rst_cl
     return code;
 }
 
-static void append_node(sqlite3_str *out, const rst_table *table, rst_span with, const rst_token *alias,
-                        const rst_syntax *node) {
-    append_scalar(out, table, with, alias, node->start, (int)(node->end - node->start));
+static int append_node(sqlite3_str *out, const rst_table *table, rst_span with, const rst_token *alias,
+                       const rst_syntax *node) {
+    char *text = bare_text(table, alias, node);
+    if (text == NULL) return SQLITE_NOMEM;
+    append_scalar(out, table, with, alias, text, (int)strlen(text));
+    sqlite3_free(text);
+    return SQLITE_OK;
 }
 
 /* The i-th of `count` values of a row value: a list, or a subquery's first row. */
@@ -76,19 +111,22 @@ static int append_value(sqlite3_str *out, const rst_table *table, rst_span with,
         const rst_syntax *item = row->first;
         for (int k = 0; k < i && item != NULL; k++) item = item->next;
         if (item == NULL) return SQLITE_ERROR;
-        append_node(out, table, with, alias, item);
+        return append_node(out, table, with, alias, item);
     } else if (row->kind == SYNTAX_SUBQUERY) {
         const rst_syntax *select = row->first;
         const int size = (int)(select->end - select->start);
         sqlite3_str *text;
-        char *built;
+        char *built, *bare;
         if (select->first->kind != SYNTAX_VALUES &&
             rst_init_subquery_append(table->connection, with, select->start, size, i, out))
             return SQLITE_OK;
+        bare = bare_text(table, alias, select);
+        if (bare == NULL) return SQLITE_NOMEM;
         text = sqlite3_str_new(NULL);
         sqlite3_str_appendf(text, "(WITH \"rootstock q\"(");
         for (int k = 0; k < count; k++) sqlite3_str_appendf(text, "%sc%d", k > 0 ? "," : "", k);
-        sqlite3_str_appendf(text, ") AS (%.*s) SELECT c%d FROM \"rootstock q\" LIMIT 1)", size, select->start, i);
+        sqlite3_str_appendf(text, ") AS (%s) SELECT c%d FROM \"rootstock q\" LIMIT 1)", bare, i);
+        sqlite3_free(bare);
         built = sqlite3_str_finish(text);
         if (built == NULL) return SQLITE_NOMEM;
         append_scalar(out, table, with, alias, built, (int)strlen(built));
@@ -107,7 +145,7 @@ static int read_assignments(const rst_table *table, const rst_syntax *set, rst_s
         for (int i = 0; i < count && code == SQLITE_OK; i++) {
             if (first + i > 0) sqlite3_str_appendall(out, ",");
             if (count == 1)
-                append_node(out, table, with, alias, one->last);
+                code = append_node(out, table, with, alias, one->last);
             else
                 code = append_value(out, table, with, alias, one->last, count, i);
         }
@@ -151,66 +189,26 @@ static int read_target(const rst_table *table, const rst_syntax *upsert, rst_cla
     return rst_conflict_target(table, terms, where, &clause->target, message);
 }
 
-/* Columns of `excluded` have neither affinity nor collation, for SQLite has them in registers: excluded.a becomes an
-** expression that has none either. *out is null if there is nothing to do: also where the name is somebody else's,
-** too. */
-static int bare_excluded(const rst_table *table, const rst_token *alias, rst_span upsert, char **out) {
-    const char *p = upsert.start, *copied = upsert.start;
-    sqlite3_str *text;
-    bool any = false, dotted;
-    *out = NULL;
-    if (rst_token_same_name(alias, "excluded") || sqlite3_stricmp(table->name, "excluded") == 0) return SQLITE_OK;
-    text = sqlite3_str_new(NULL);
-    for (;;) {
-        rst_token token = rst_token_next(&p, upsert.end), next;
-        const char *q = p;
-        if (token.type == TOKEN_END) break;
-        if (token.type == TOKEN_STRING || !rst_token_same_name(&token, "excluded")) continue;
-        next = rst_token_next(&q, upsert.end);
-        dotted = rst_token_mark(&next, ".");
-        if (dotted) next = rst_token_next(&q, upsert.end);
-        if (!dotted || !rst_token_names(&next)) {
-            sqlite3_free(sqlite3_str_finish(text));
-            return SQLITE_OK;
-        }
-        sqlite3_str_append(text, copied, (int)(token.text - copied));
-        sqlite3_str_appendf(text, "(CASE WHEN 1 THEN %.*s END)", (int)(q - token.text), token.text);
-        p = copied = q;
-        any = true;
-    }
-    sqlite3_str_append(text, copied, (int)(upsert.end - copied));
-    *out = sqlite3_str_finish(text);
-    if (*out == NULL) return SQLITE_NOMEM;
-    if (!any) {
-        sqlite3_free(*out);
-        *out = NULL;
-    }
-    return SQLITE_OK;
-}
-
-/* The column of `excluded` that the value is, as bare_excluded wrote it; -1: it is something else. */
-static int excluded_column(const rst_table *table, const rst_syntax *value) {
-    static const char *const words[] = {"(", "CASE", "WHEN", "1", "THEN", "excluded", ".", NULL, "END", ")"};
-    const char *p = value->start;
-    int column = -1;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        const rst_token token = rst_token_next(&p, value->end);
-        if (words[i] == NULL)
-            column = token.type == TOKEN_STRING ? -1 : rst_set_column(table, &token);
-        else if (token.size != strlen(words[i]) || sqlite3_strnicmp(token.text, words[i], (int)token.size) != 0)
-            return -1;
-    }
-    return p == value->end && column >= 0 && column != table->rowid_column && !table->columns[column].generated ? column
-                                                                                                                : -1;
+/* The column that the value is, of `excluded`; -1: it is something else. */
+static int excluded_column(const rst_table *table, const rst_token *alias, const rst_syntax *value) {
+    rst_token qualifier, name;
+    int column;
+    value = rst_syntax_unwrap(value);
+    if (value->kind != SYNTAX_NAME || hides_excluded(table, alias)) return -1;
+    name = rst_syntax_name(value, &qualifier);
+    if (qualifier.text != value->start || !rst_token_same_name(&qualifier, "excluded") || name.type == TOKEN_STRING)
+        return -1;
+    column = rst_set_column(table, &name);
+    return column >= 0 && column != table->rowid_column && !table->columns[column].generated ? column : -1;
 }
 
 /* Fills clause->sources, if every column but the rowid gets one of `excluded`. */
-static int find_sources(const rst_table *table, const rst_syntax *set, rst_clause *clause) {
+static int find_sources(const rst_table *table, const rst_token *alias, const rst_syntax *set, rst_clause *clause) {
     int *sources = sqlite3_malloc64((sqlite3_uint64)clause->column_count * sizeof *sources), count = 0;
     if (sources == NULL) return SQLITE_NOMEM;
     for (const rst_syntax *one = set->first; one != NULL && count < clause->column_count; one = one->next) {
         const int column = clause->columns[count];
-        sources[count] = column < 0 || column == table->rowid_column ? -1 : excluded_column(table, one->last);
+        sources[count] = column < 0 || column == table->rowid_column ? -1 : excluded_column(table, alias, one->last);
         if (sources[count++] < 0) break;
     }
     if (count == clause->column_count && sources[count - 1] >= 0)
@@ -220,21 +218,20 @@ static int find_sources(const rst_table *table, const rst_syntax *set, rst_claus
     return SQLITE_OK;
 }
 
-/* DO UPDATE: the assignments, and behind them its WHERE. bare: what it says of `excluded` is as bare_excluded writes
-** it. */
+/* DO UPDATE: the assignments, and behind them its WHERE. */
 static int read_update(rst_connection *c, rst_table *table, const rst_syntax *set, rst_span with,
-                       const rst_token *alias, bool bare, rst_clause *clause, char **message) {
+                       const rst_token *alias, rst_clause *clause, char **message) {
     sqlite3_str *select = sqlite3_str_new(NULL);
     int code;
     clause->update = true;
     sqlite3_str_append(select, with.start, (int)(with.end - with.start));
     sqlite3_str_appendall(select, " SELECT ");
     code = read_assignments(table, set, with, alias, clause, select);
-    if (code == SQLITE_OK && bare && set->next == NULL) code = find_sources(table, set, clause);
+    if (code == SQLITE_OK && set->next == NULL) code = find_sources(table, alias, set, clause);
     if (set->next != NULL) {
         clause->has_where = true;
         sqlite3_str_appendall(select, ",");
-        append_node(select, table, with, alias, set->next->first);
+        if (code == SQLITE_OK) code = append_node(select, table, with, alias, set->next->first);
     }
     sqlite3_str_appendf(select, " FROM main.\"%w\" AS excluded WHERE excluded.\"rootstock row\"=2",
                         table->declared_name);
@@ -245,20 +242,18 @@ int rst_upsert_clauses_parse(rst_connection *c, rst_table *table, const rst_stat
                              int *count, char **message) {
     const rst_span readers = {parts->verb.start,
                               parts->returning.start != NULL ? parts->returning.start : parts->whole.end};
-    rst_span with = {parts->whole.start, parts->verb.start}, upsert = parts->upsert;
-    char *kept = NULL, *bare = NULL, *text = NULL;
+    rst_span with = {parts->whole.start, parts->verb.start};
+    char *kept = NULL, *text = NULL;
     rst_syntax_tree tree = {0};
     rst_clause *clauses = NULL;
     int n = 0, code;
     *out = NULL;
     *count = 0;
-    if (upsert.start == NULL) return SQLITE_OK;
-    code = bare_excluded(table, &parts->alias, upsert, &bare);
+    if (parts->upsert.start == NULL) return SQLITE_OK;
     /* The source read a common table before SQLite knew that the clauses would. */
-    if (code == SQLITE_OK) code = rst_init_subquery_common_tables(c, with, readers, 2, NULL, &kept);
+    code = rst_init_subquery_common_tables(c, with, readers, 2, NULL, &kept);
     if (kept != NULL) with = (rst_span){kept, kept + strlen(kept)};
-    if (bare != NULL) upsert = (rst_span){bare, bare + strlen(bare)};
-    if (code == SQLITE_OK) code = parse(&tree, "INSERT INTO t VALUES(1)", upsert, &text);
+    if (code == SQLITE_OK) code = parse(&tree, "INSERT INTO t VALUES(1)", parts->upsert, &text);
     for (const rst_syntax *node = tree.root == NULL ? NULL : tree.root->first; node != NULL && code == SQLITE_OK;
          node = node->next) {
         const rst_syntax *set = rst_syntax_child(node, SYNTAX_SET);
@@ -273,11 +268,10 @@ int rst_upsert_clauses_parse(rst_connection *c, rst_table *table, const rst_stat
         memset(&clauses[n++], 0, sizeof *clauses);
         code = read_target(table, node, &clauses[n - 1], message);
         if (code == SQLITE_OK && set != NULL)
-            code = read_update(c, table, set, with, &parts->alias, bare != NULL, &clauses[n - 1], message);
+            code = read_update(c, table, set, with, &parts->alias, &clauses[n - 1], message);
     }
     rst_syntax_free(&tree);
     sqlite3_free(text);
-    sqlite3_free(bare);
     sqlite3_free(kept);
     if (code != SQLITE_OK) {
         if (code == SQLITE_ERROR && message != NULL && *message == NULL)
