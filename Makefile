@@ -183,7 +183,7 @@ sqlite-tests: interpose ## SQLite's own TCL tests natively and on stores, in 40 
 suites: interpose ## test suites of well-known Python projects from PyPI natively and on stores: 40 minutes at first
 	Tests/Clients/DropIn/suites.py --scratch build/suites $(INTERPOSE)
 
-bindings: interpose ## the tests of Perl's and PHP's bindings, and a session of Subversion, natively and on stores; installs them with apt
+bindings: interpose ## the tests of bindings for Perl, PHP, Python and Go, and sessions of programs, natively and on stores; installs them with apt
 	Tests/Clients/DropIn/bindings.py --scratch build/bindings $(INTERPOSE)
 
 drop-in-bench: interpose ## speedtest1 and LevelDB's db_bench_sqlite3 natively and on a store, three turns; wants a quiet machine
