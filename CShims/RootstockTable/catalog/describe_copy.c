@@ -18,11 +18,14 @@
 
 int rst_changed_tables_note(rst_changed_tables *changed, const char *type, const char *name, const char *table_name) {
     const char **names;
-    if (strcmp(type, "table") != 0 && strcmp(type, "index") != 0) return SQLITE_OK;
+    const bool is_table = strcmp(type, "table") == 0;
+    if (!is_table && strcmp(type, "index") != 0) return SQLITE_OK;
+    if (is_table) table_name = name;
+    if (rst_changed_tables_has(changed, table_name)) return SQLITE_OK;
     names = rst_array_grown((void *)changed->names, changed->count, sizeof *names);
     if (names == NULL) return SQLITE_NOMEM;
     changed->names = names;
-    names[changed->count++] = strcmp(type, "table") == 0 ? name : table_name;
+    names[changed->count++] = table_name;
     return SQLITE_OK;
 }
 

@@ -7,6 +7,8 @@
 /* ---- schema.c, declare.c, function_proxy.c, schema_db.c, row_validator.c ---- */
 /* Brings db's declarations in line with the tables. */
 int rst_schema_declare(rst_connection *c, char **message);
+/* The same of a change of its own, which a connection that may only read was refused before. */
+int rst_schema_declare_own(rst_connection *c, char **message);
 /* Loads and declares if another connection changed the schema, or a rollback did. */
 int rst_schema_refresh(rst_connection *c, char **message);
 /* A table that nothing is said of but name, text and tree. SQLITE_OK or SQLITE_NOMEM. */

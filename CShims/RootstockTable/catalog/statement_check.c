@@ -88,3 +88,20 @@ int rst_statement_check_clauses(rst_connection *c, const rst_table *table, const
     sqlite3_free(built);
     return code;
 }
+
+void rst_statement_keep(rst_connection *c, sqlite3_stmt *statement) {
+    sqlite3_finalize(schema_of(c)->asked);
+    schema_of(c)->asked = statement;
+}
+
+sqlite3_stmt *rst_statement_kept(rst_connection *c, const char *sql) {
+    sqlite3_stmt *statement = schema_of(c)->asked;
+    const char *text = statement == NULL ? NULL : sqlite3_sql(statement), *behind;
+    rst_token token;
+    if (text == NULL || strncmp(text, sql, strlen(sql)) != 0) return NULL;
+    behind = text + strlen(sql);
+    token = rst_token_next(&behind, text + strlen(text));
+    if (token.type != TOKEN_END && !rst_token_mark(&token, ";")) return NULL;
+    schema_of(c)->asked = NULL;
+    return statement;
+}

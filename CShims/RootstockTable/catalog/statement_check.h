@@ -14,4 +14,9 @@ int rst_statement_check_known(rst_connection *c, const char *text, bool *unknown
 int rst_statement_check_clauses(rst_connection *c, const rst_table *table, const rst_statement_parts *parts,
                                 char **message);
 
+/* Keeps a statement of the schema database, which is about to be run, or forgets the one that is kept (null). */
+void rst_statement_keep(rst_connection *c, sqlite3_stmt *statement);
+/* Hands the kept statement out if it is of that text; or null. */
+sqlite3_stmt *rst_statement_kept(rst_connection *c, const char *sql);
+
 #endif

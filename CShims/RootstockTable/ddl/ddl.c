@@ -158,7 +158,7 @@ static int change_and_declare(rst_connection *c, const char *sql, int count, sql
                               char **message) {
     int code = run_change(c, sql, count, values, outermost, message);
     if (code == SQLITE_OK) code = rst_temporary_triggers_follow(c, message);
-    if (code == SQLITE_OK) code = rst_call_code(rst_schema_declare(c, message));
+    if (code == SQLITE_OK) code = rst_call_code(rst_schema_declare_own(c, message));
     if (code == SQLITE_OK) code = rst_temporary_objects_follow(c, message);
     return code == SQLITE_OK && rst_written_schema_is(sql) ? rst_written_schema_count(c, message) : code;
 }

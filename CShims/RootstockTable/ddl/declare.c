@@ -271,6 +271,7 @@ static int declare(rst_connection *c, char **message) {
     rst_schema *schema = schema_of(c);
     rst_kept_triggers kept = {0};
     int next = 0, code;
+    bool natives = true;
     if (definitions->declared_count == 0 && definitions->opening && schema->table_count >= MANY_TABLES) {
         code = rst_declare_at_once(c);
         if (code != SQLITE_OK && code != SQLITE_NOTFOUND) return code;
@@ -293,9 +294,12 @@ static int declare(rst_connection *c, char **message) {
     }
     /* What a program's module may have to be asked for, as the columns of an FTS table's content, comes behind the list
     ** of its tables. */
-    for (int pass = 0; pass < 2 && code == SQLITE_OK; pass++) {
+    for (int pass = 0; pass < 2 && natives && code == SQLITE_OK; pass++) {
+        natives = false;
         for (int o = 0; o < schema->loaded.count && code == SQLITE_OK; o++) {
             const rst_object *object = &schema->loaded.objects[o];
+            if (!is_native(c, object)) continue;
+            natives = true;
             if (rst_hosted_by_program(c, object) == (pass == 0)) code = declare_object(c, object, &next, message);
         }
         if (pass == 0 && code == SQLITE_OK) code = rst_program_tables_listed(c);
@@ -306,17 +310,23 @@ static int declare(rst_connection *c, char **message) {
     return code;
 }
 
+int rst_schema_declare_own(rst_connection *c, char **message) {
+    int code;
+    definitions_of(c)->declares = true;
+    code = declare(c, message);
+    definitions_of(c)->declares = false;
+    return code;
+}
+
 /* What another connection has made of the schema is declared to one that may only read, too: its tables are SQLite's to
-** write down. Who changes the schema himself was refused before this. */
+** write down. */
 int rst_schema_declare(rst_connection *c, char **message) {
     bool query_only = false;
     int code = SQLITE_OK;
     if (schema_of(c)->sidecar) return SQLITE_OK;
     if (!definitions_of(c)->opening) code = rst_query_only(c, &query_only);
     if (code == SQLITE_OK && query_only) code = set_query_only(c, false);
-    definitions_of(c)->declares = true;
-    if (code == SQLITE_OK) code = declare(c, message);
-    definitions_of(c)->declares = false;
+    if (code == SQLITE_OK) code = rst_schema_declare_own(c, message);
     if (query_only) {
         int back = set_query_only(c, true);
         if (code == SQLITE_OK) code = back;

@@ -15,6 +15,7 @@
 #include "catalog/hosted.h"
 #include "ddl/declare.h"
 #include "catalog/describe.h"
+#include "catalog/statement_check.h"
 #include "ddl/temporary.h"
 #include "parser/tokens.h"
 
@@ -25,10 +26,10 @@ static bool has_tree(const rst_schema_row *row) {
     return (strcmp(row->type, "table") == 0 || strcmp(row->type, "index") == 0) && !rst_object_is_virtual(&object);
 }
 
-static int mirror_run(rst_connection *c, const char *sql, char **message) {
+/* Runs the text on the schema database, or the statement where it was prepared before. */
+static int mirror_run_kept(rst_connection *c, sqlite3_stmt *statement, const char *sql, char **message) {
     rst_schema *schema = schema_of(c);
-    sqlite3_stmt *statement;
-    int code = sqlite3_prepare_v2(schema->schema_db, sql, -1, &statement, NULL);
+    int code = statement != NULL ? SQLITE_OK : sqlite3_prepare_v2(schema->schema_db, sql, -1, &statement, NULL);
     if (code == SQLITE_OK) {
         while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
         }
@@ -41,6 +42,10 @@ static int mirror_run(rst_connection *c, const char *sql, char **message) {
     return code;
 }
 
+static int mirror_run(rst_connection *c, const char *sql, char **message) {
+    return mirror_run_kept(c, NULL, sql, message);
+}
+
 /* What the application has set for its connection rules the change as well. before: what the schema database had, which
 ** it gets back, for a schema that is there is read whatever a connection allows. */
 enum { SETTING_COUNT = 4, LIMIT_COUNT = SQLITE_LIMIT_WORKER_THREADS + 1 };
@@ -50,9 +55,11 @@ typedef struct mirror_settings {
 static const int setting_names[SETTING_COUNT] = {SQLITE_DBCONFIG_LEGACY_ALTER_TABLE, SQLITE_DBCONFIG_DQS_DDL,
                                                  SQLITE_DBCONFIG_DQS_DML, SQLITE_DBCONFIG_ENABLE_FKEY};
 
-static void settings_follow(rst_connection *c, const char *sql, mirror_settings *before) {
+/* False: the schema database has the same already. */
+static bool settings_follow(rst_connection *c, const char *sql, mirror_settings *before) {
     rst_schema *schema = schema_of(c);
     const rst_schema_statement s = rst_schema_statement_read(sql, sql + strlen(sql));
+    bool others = false;
     for (int i = 0; i < SETTING_COUNT; i++) {
         int now = 0;
         (void)sqlite3_db_config(schema->schema_db, setting_names[i], -1, &before->flags[i]);
@@ -60,10 +67,16 @@ static void settings_follow(rst_connection *c, const char *sql, mirror_settings 
         /* Of foreign keys ALTER TABLE RENAME asks; DROP TABLE would look at the row validators' rows, and foreign.c
         ** looks at the store's. */
         if (setting_names[i] == SQLITE_DBCONFIG_ENABLE_FKEY && !rst_token_is(&s.verb, "ALTER")) continue;
-        if (now != before->flags[i]) (void)sqlite3_db_config(schema->schema_db, setting_names[i], now, NULL);
+        if (now == before->flags[i]) continue;
+        (void)sqlite3_db_config(schema->schema_db, setting_names[i], now, NULL);
+        others = true;
     }
-    for (int i = 0; i < LIMIT_COUNT; i++)
-        before->limits[i] = sqlite3_limit(schema->schema_db, i, sqlite3_limit(c->db, i, -1));
+    for (int i = 0; i < LIMIT_COUNT; i++) {
+        const int limit = sqlite3_limit(c->db, i, -1);
+        before->limits[i] = sqlite3_limit(schema->schema_db, i, limit);
+        others |= before->limits[i] != limit;
+    }
+    return others;
 }
 
 static void settings_restore(sqlite3 *schema_db, const mirror_settings *before) {
@@ -98,17 +111,8 @@ static int note_edit(catalog_edits *edits, const rst_object *object) {
 static int place_copy(rst_catalog *catalog, const rst_object *object) {
     const char *from[4] = {object->type, object->name, object->table_name, object->sql};
     rst_object copy = *object;
-    char **to[4] = {&copy.type, &copy.name, &copy.table_name, &copy.sql}, *block;
-    size_t size = 0;
     int code;
-    for (int i = 0; i < 4; i++) size += from[i] == NULL ? 0 : strlen(from[i]) + 1;
-    block = sqlite3_malloc64(size);
-    if (block == NULL) return SQLITE_NOMEM;
-    for (int i = 0; i < 4; i++) {
-        if (from[i] == NULL) continue;
-        *to[i] = memcpy(block, from[i], strlen(from[i]) + 1);
-        block += strlen(from[i]) + 1;
-    }
+    if (!rst_texts_copy(from, (char **[4]){&copy.type, &copy.name, &copy.table_name, &copy.sql})) return SQLITE_NOMEM;
     code = rst_catalog_place(catalog, &copy);
     if (code != SQLITE_OK) sqlite3_free(copy.type);
     return code;
@@ -309,8 +313,9 @@ int rst_schema_change_with(rst_connection *c, const char *sql, int count, sqlite
         if (code == SQLITE_OK) code = rst_temporary_objects_lend(c, sql);
         if (code == SQLITE_OK) {
             mirror_settings settings;
-            settings_follow(c, sql, &settings);
-            code = written ? rst_written_schema_run(c, sql, count, values, message) : mirror_run(c, sql, message);
+            sqlite3_stmt *kept = settings_follow(c, sql, &settings) || written ? NULL : rst_statement_kept(c, sql);
+            code = written ? rst_written_schema_run(c, sql, count, values, message)
+                           : mirror_run_kept(c, kept, sql, message);
             settings_restore(schema->schema_db, &settings);
             /* A text that SQLite writes and cannot read back (a view called IF) leaves its schema broken, within a
             ** transaction. */
@@ -319,7 +324,7 @@ int rst_schema_change_with(rst_connection *c, const char *sql, int count, sqlite
     }
     if (code == SQLITE_OK) code = rst_temporary_objects_take(c);
     if (code == SQLITE_OK) code = rst_temporary_triggers_take(c);
-    if (code == SQLITE_OK) code = rst_schema_rows_take_again(c, &reach, &before, &after);
+    if (code == SQLITE_OK) code = rst_schema_rows_take_again(c, &reach, &after);
     if (code == SQLITE_OK && written) code = rst_written_schema_judge(c, &before, &after, message);
     if (code == SQLITE_OK && lent != NULL) {
         /* Give the lent row back: the table may have another name now. */

@@ -14,23 +14,30 @@ void rst_schema_rows_free(rst_schema_rows *s) {
     memset(s, 0, sizeof *s);
 }
 
-/* Columns 1 to 4 of the statement's row; of those, sql may be NULL. False: out of memory. */
-static bool read_texts(sqlite3_stmt *statement, rst_schema_row *row) {
-    char **texts[4] = {&row->type, &row->name, &row->table_name, &row->sql}, *block;
+bool rst_texts_copy(const char *const from[4], char **const to[4]) {
     size_t size = 0;
-    for (int i = 0; i < 4; i++) {
-        if (sqlite3_column_text(statement, i + 1) != NULL) size += (size_t)sqlite3_column_bytes(statement, i + 1) + 1;
-    }
+    char *block;
+    for (int i = 0; i < 4; i++) size += from[i] == NULL ? 0 : strlen(from[i]) + 1;
     block = sqlite3_malloc64(size);
     if (block == NULL) return false;
     for (int i = 0; i < 4; i++) {
-        const unsigned char *text = sqlite3_column_text(statement, i + 1);
-        size_t length = (size_t)sqlite3_column_bytes(statement, i + 1) + 1;
-        if (text == NULL) continue;
-        *texts[i] = memcpy(block, text, length);
-        block += length;
+        if (from[i] == NULL) continue;
+        *to[i] = memcpy(block, from[i], strlen(from[i]) + 1);
+        block += strlen(from[i]) + 1;
     }
     return true;
+}
+
+/* Adds a row of type, name, table and text. SQLITE_OK or SQLITE_NOMEM. */
+static int add_row(rst_schema_rows *s, int64_t rowid, const char *const texts[4]) {
+    rst_schema_row *row, *rows = rst_array_grown(s->rows, s->count, sizeof *rows);
+    if (rows == NULL) return SQLITE_NOMEM;
+    s->rows = rows;
+    row = &rows[s->count];
+    row->rowid = rowid;
+    if (!rst_texts_copy(texts, (char **[4]){&row->type, &row->name, &row->table_name, &row->sql})) return SQLITE_NOMEM;
+    s->count++;
+    return SQLITE_OK;
 }
 
 /* Adds the rows that the statement, which is bound, yields, to the first one that `known` has (or null). */
@@ -38,15 +45,13 @@ static int add_rows(sqlite3_stmt *statement, const rst_catalog *known, rst_schem
     while (sqlite3_step(statement) == SQLITE_ROW) {
         if (known != NULL && rst_catalog_find(known, rst_text_at(statement, 1), rst_text_at(statement, 2)) != NULL)
             break;
-        rst_schema_row *rows = rst_array_grown(s->rows, s->count, sizeof *rows);
-        if (rows != NULL) s->rows = rows;
-        if (rows == NULL || !read_texts(statement, &rows[s->count])) return SQLITE_NOMEM;
-        rows[s->count++].rowid = sqlite3_column_int64(statement, 0);
+        if (add_row(s, sqlite3_column_int64(statement, 0),
+                    (const char *[4]){rst_text_at(statement, 1), rst_text_at(statement, 2), rst_text_at(statement, 3),
+                                      rst_text_at(statement, 4)}) != SQLITE_OK)
+            return SQLITE_NOMEM;
     }
     return sqlite3_reset(statement);
 }
-
-#define SCHEMA_ROWS "SELECT rowid, type, name, tbl_name, sql FROM sqlite_master "
 
 static void reverse(rst_schema_rows *s) {
     for (int low = 0, high = s->count - 1; low < high; low++, high--) {
@@ -56,41 +61,39 @@ static void reverse(rst_schema_rows *s) {
     }
 }
 
+/* What a DROP takes away, as the catalog has it: nothing of it will be there to be compared. */
+static int take_dropped(const rst_catalog *loaded, const rst_schema_reach *reach, rst_schema_rows *s) {
+    int code = SQLITE_OK;
+    for (int i = 0; i < loaded->count && code == SQLITE_OK; i++) {
+        const rst_object *object = &loaded->objects[i];
+        const char *name = reach->type == NULL ? object->table_name : object->name;
+        if (sqlite3_stricmp(name, reach->name) == 0 && (reach->type == NULL || rst_object_is(object, reach->type)))
+            code = add_row(s, i, (const char *[4]){object->type, object->name, object->table_name, object->sql});
+    }
+    return code;
+}
+
 static int take(rst_connection *c, const rst_schema_reach *reach, rst_schema_rows *s) {
-    const char *sql = reach->only_adds      ? SCHEMA_ROWS "ORDER BY rowid DESC"
-                      : reach->name == NULL ? SCHEMA_ROWS "ORDER BY rowid"
-                      : reach->is_of_table  ? SCHEMA_ROWS "WHERE tbl_name=?1 COLLATE NOCASE ORDER BY rowid"
-                                            : SCHEMA_ROWS "WHERE name=?1 COLLATE NOCASE ORDER BY rowid";
+    /* +: of a bare column SQLite writes down which table and schema it is of. */
+    const char *sql = reach->only_adds
+                          ? "SELECT +rowid, +type, +name, +tbl_name, +sql FROM sqlite_master ORDER BY rowid DESC"
+                          : "SELECT +rowid, +type, +name, +tbl_name, +sql FROM sqlite_master ORDER BY rowid";
     sqlite3_stmt *statement;
-    int code;
-    memset(s, 0, sizeof *s);
-    code = sqlite3_prepare_v2(schema_of(c)->schema_db, sql, -1, &statement, NULL);
+    int code = sqlite3_prepare_v2(schema_of(c)->schema_db, sql, -1, &statement, NULL);
     if (code != SQLITE_OK) return code;
-    if (reach->name != NULL) code = sqlite3_bind_text(statement, 1, reach->name, -1, SQLITE_STATIC);
-    if (code == SQLITE_OK) code = add_rows(statement, reach->only_adds ? &schema_of(c)->loaded : NULL, s);
+    code = add_rows(statement, reach->only_adds ? &schema_of(c)->loaded : NULL, s);
     sqlite3_finalize(statement);
     if (reach->only_adds) reverse(s);
     return rst_call_code(code);
 }
 
 int rst_schema_rows_take(rst_connection *c, const rst_schema_reach *reach, rst_schema_rows *s) {
-    memset(s, 0, sizeof *s);
-    return reach->only_adds ? SQLITE_OK : take(c, reach, s);
+    if (reach->only_adds) return SQLITE_OK;
+    return reach->name != NULL ? take_dropped(&schema_of(c)->loaded, reach, s) : take(c, reach, s);
 }
 
-int rst_schema_rows_take_again(rst_connection *c, const rst_schema_reach *reach, const rst_schema_rows *before,
-                               rst_schema_rows *s) {
-    sqlite3_stmt *statement;
-    int code;
-    if (reach->name == NULL) return take(c, reach, s);
-    memset(s, 0, sizeof *s);
-    code = sqlite3_prepare_v2(schema_of(c)->schema_db, SCHEMA_ROWS "WHERE rowid=?1", -1, &statement, NULL);
-    for (int i = 0; i < before->count && code == SQLITE_OK; i++) {
-        code = sqlite3_bind_int64(statement, 1, before->rows[i].rowid);
-        if (code == SQLITE_OK) code = add_rows(statement, NULL, s);
-    }
-    sqlite3_finalize(statement);
-    return rst_call_code(code);
+int rst_schema_rows_take_again(rst_connection *c, const rst_schema_reach *reach, rst_schema_rows *s) {
+    return reach->name != NULL ? SQLITE_OK : take(c, reach, s);
 }
 
 /* What a DROP names, where it is plain: rows of that name or of that table go, no other row changes. The reach is every
@@ -109,7 +112,7 @@ static int reach_dropped(rst_connection *c, const rst_schema_statement *s, rst_s
     object = rst_catalog_find(&schema_of(c)->loaded, type, name);
     if (object != NULL && !rst_object_is_virtual(object)) {
         reach->name = name;
-        reach->is_of_table = strcmp(type, "table") == 0 || strcmp(type, "view") == 0;
+        reach->type = strcmp(type, "table") == 0 || strcmp(type, "view") == 0 ? NULL : type;
     } else {
         sqlite3_free(name);
     }

@@ -21,18 +21,20 @@ typedef struct rst_schema_rows {
 /* Which rows of the schema a statement may change. */
 typedef struct rst_schema_reach {
     bool only_adds;   /* those that the catalog in memory does not have: they stand last, and there is none yet */
-    char *name;       /* those of this name, from sqlite3_malloc */
-    bool is_of_table; /* name is a table's or a view's: those of it, its own row among them */
+    char *name;       /* those of this name, from sqlite3_malloc, which a DROP takes away, all of them */
+    const char *type; /* of this type; null: name is a table's or a view's, and what is of it goes along */
 } rst_schema_reach;
 
+/* Four texts into one block, which the first is the start of; null stays null. False: no memory. */
+bool rst_texts_copy(const char *const from[4], char **const to[4]);
 /* A CREATE adds rows behind the last one, and leaves the others alone, however many there are; a DROP takes some away.
 ** Where the statement may change any, the reach is every row. */
 int rst_schema_reach_find(rst_connection *c, const char *sql, rst_schema_reach *reach);
-/* Those in reach, in the order of their rowids. What was taken is given back with `rst_schema_rows_free`. */
+/* Those in reach, in the order of their rowids, into *s, which is zeroed. What was taken is given back with
+** `rst_schema_rows_free`. */
 int rst_schema_rows_take(rst_connection *c, const rst_schema_reach *reach, rst_schema_rows *s);
-/* The same after the change. What a DROP takes rows from gains none: those of before are sought by their rowids. */
-int rst_schema_rows_take_again(rst_connection *c, const rst_schema_reach *reach, const rst_schema_rows *before,
-                               rst_schema_rows *s);
+/* The same after the change. */
+int rst_schema_rows_take_again(rst_connection *c, const rst_schema_reach *reach, rst_schema_rows *s);
 /* The row of that rowid, or null. */
 const rst_schema_row *rst_schema_rows_find(const rst_schema_rows *s, int64_t rowid);
 void rst_schema_rows_free(rst_schema_rows *s);

@@ -15,6 +15,7 @@
 #include "catalog/describe.h"
 #include "catalog/expression_column.h"
 #include "catalog/hosted.h"
+#include "catalog/statement_check.h"
 #include "ddl/temporary.h"
 #include "executor/text_arena.h"
 #include "executor/trigger.h"
@@ -52,6 +53,7 @@ void rst_store_close(rst_connection *c) {
     store->reader = NULL;
     store->reader_live = false;
     rst_catalog_free(&schema->loaded);
+    rst_statement_keep(c, NULL);
     sqlite3_close_v2(schema->schema_db);
     sqlite3_close_v2(schema->unchecked);
     schema->schema_db = schema->unchecked = NULL;

@@ -6,6 +6,7 @@
 #include "interface/frontdoor.h"
 
 #include "catalog/hosted.h"
+#include "catalog/statement_check.h"
 #include "ddl/declare.h"
 #include "program/argument_pack.h"
 #include "program/runner.h"
@@ -17,8 +18,10 @@
 bool rst_is_listed(rst_connection *c, const char *schema, const char *name, const char *types) {
     sqlite3_stmt *query;
     bool found = false;
-    char *sql = sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master WHERE name=?1 COLLATE NOCASE AND type IN (%s)",
-                                schema, types);
+    char *sql;
+    if (sqlite3_db_filename(c->db, schema) == NULL) return false; /* temp, before anything is made in it */
+    sql = sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master WHERE name=?1 COLLATE NOCASE AND type IN (%s)", schema,
+                          types);
     if (sql != NULL && rst_statement_get(c, sql, &query) == SQLITE_OK) {
         found = sqlite3_bind_text(query, 1, name, -1, SQLITE_STATIC) == SQLITE_OK && sqlite3_step(query) == SQLITE_ROW;
         rst_statement_done(c, query);
@@ -116,7 +119,7 @@ static int ask_mirror(rst_connection *c, const char *sql, const rst_schema_state
     int code = rst_function_proxies_sync_for(c, sql, end);
     if (code != SQLITE_OK) return code;
     code = sqlite3_prepare_v2(schema->schema_db, sql, (int)(end - sql), &statement, NULL);
-    sqlite3_finalize(statement);
+    rst_statement_keep(c, statement); /* it is mostly run next */
     if (code == SQLITE_OK || strncmp(sqlite3_errmsg(schema->schema_db), "unknown database", 16) == 0) return SQLITE_OK;
     if (strncmp(sqlite3_errmsg(schema->schema_db), "no such ", 8) == 0) {
         int asked = ask_connection(c, s, end, message);
