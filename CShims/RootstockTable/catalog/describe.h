@@ -26,13 +26,13 @@ void rst_index_free(rst_index *index);
 static inline const char *rst_text_at(sqlite3_stmt *statement, int column) {
     return (const char *)sqlite3_column_text(statement, column);
 }
+/* Describes the table by its text and the loaded catalog, if it was not. SQLITE_OK or an error. */
+int rst_table_complete(rst_table *table, char **message);
+
 /* ---- describe_late.c ---- */
 /* Makes a table that is described when it is needed, or at once where others have to know of it. SQLITE_OK or an
 ** error. */
-int rst_table_note(rst_connection *c, const rst_catalog *catalog, const rst_object *object, rst_table **out,
-                   char **message);
-/* Describes the table by the loaded catalog, if it was not. SQLITE_OK or an error. */
-int rst_table_complete(rst_table *table, char **message);
+int rst_table_note(rst_connection *c, const rst_object *object, rst_table **out, char **message);
 /* Describes all that were not. SQLITE_OK or an error. */
 int rst_tables_complete(rst_connection *c, char **message);
 
@@ -80,7 +80,7 @@ bool rst_changed_tables_has(const rst_changed_tables *changed, const char *name)
 void rst_changed_tables_free(rst_changed_tables *changed);
 /* Whether nothing was done with the table since it was described: it holds then what a copy would hold. */
 bool rst_table_is_unused(const rst_table *table);
-/* What rst_table_describe would make of an unchanged table. SQLITE_OK or SQLITE_NOMEM. */
+/* What rst_table_complete would make of an unchanged table. SQLITE_OK or SQLITE_NOMEM. */
 int rst_table_describe_again(const rst_table *from, rst_table **out);
 
 #endif

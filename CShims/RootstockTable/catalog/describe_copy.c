@@ -4,7 +4,7 @@
 ** To describe a table is to read its text and those of its indexes, microseconds; a change of the schema describes all
 ** of them. What is said of a table hangs on its own row of the catalog and on those
 ** of its indexes, so where these are the same, its description is. One that was not used yet is as good as its copy,
-** and stays. Invariant: a copy is what rst_table_describe would make: what belongs to the table's use (cursors, plans,
+** and stays. Invariant: a copy is what rst_table_complete would make: what belongs to the table's use (cursors, plans,
 ** statistics, the open tree) is not copied.
 */
 #include "catalog/catalog.h"

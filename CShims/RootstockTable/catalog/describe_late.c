@@ -46,50 +46,14 @@ static int read_text(rst_table *table, bool *plain) {
     return SQLITE_OK;
 }
 
-int rst_table_note(rst_connection *c, const rst_catalog *catalog, const rst_object *object, rst_table **out,
-                   char **message) {
+int rst_table_note(rst_connection *c, const rst_object *object, rst_table **out, char **message) {
     bool plain = false;
-    int code = SQLITE_OK;
-    *out = NULL;
-    if (!schema_of(c)->sidecar && object->sql != NULL && sqlite3_strnicmp(object->name, "sqlite_", 7) != 0) {
-        code = rst_table_begin(c, object, out);
-        if (code == SQLITE_OK) code = read_text(*out, &plain);
-        if (code == SQLITE_OK && plain) return code;
-        if (*out != NULL) rst_table_release(*out);
-        *out = NULL;
-    }
-    return code == SQLITE_OK ? rst_table_describe(c, catalog, object, out, message) : code;
-}
-
-/* All but what others hold on to: the references, the names, what refers to it. */
-static void take_over(rst_table *table, rst_table *fresh) {
-    rst_table old = *table;
-    *table = *fresh;
-    *fresh = old;
-    fresh->name = table->name;
-    fresh->declared_name = table->declared_name;
-    fresh->sql = table->sql;
-    fresh->references = table->references;
-    table->name = old.name;
-    table->declared_name = old.declared_name;
-    table->sql = old.sql;
-    table->references = old.references;
-    table->is_parent = old.is_parent;
-}
-
-int rst_table_complete(rst_table *table, char **message) {
-    rst_connection *c = table->connection;
-    const rst_object *object;
-    rst_table *fresh;
-    int code;
-    if (table->described) return SQLITE_OK;
-    object = rst_catalog_find(&schema_of(c)->loaded, "table", table->name);
-    if (object == NULL || object->identifier != table->identifier) return SQLITE_CORRUPT_VTAB;
-    code = rst_table_describe(c, &schema_of(c)->loaded, object, &fresh, message);
+    int code = rst_table_begin(c, object, out);
     if (code != SQLITE_OK) return code;
-    take_over(table, fresh);
-    rst_table_release(fresh);
-    return SQLITE_OK;
+    if (!schema_of(c)->sidecar && !(*out)->internal) code = read_text(*out, &plain);
+    if (code == SQLITE_OK && !plain) code = rst_table_complete(*out, message);
+    if (code != SQLITE_OK) rst_table_release(*out);
+    return code;
 }
 
 int rst_tables_complete(rst_connection *c, char **message) {

@@ -68,11 +68,8 @@ void rst_index_free(rst_index *index) {
     sqlite3_free(index->rows_per_prefix);
 }
 
-void rst_table_release(rst_table *table) {
-    if (table == NULL || --table->references > 0) return;
-    schema_of(table->connection)->schema_hooks->free_attachments(table);
-    rst_validator_finalize(table);
-    rootstock_buffer_free(&table->last_key);
+/* What was described of it. */
+static void forget_description(rst_table *table) {
     for (int i = 0; i < table->column_count; i++) {
         rst_column *column = &table->columns[i];
         sqlite3_free(column->name);
@@ -91,18 +88,34 @@ void rst_table_release(rst_table *table) {
         sqlite3_free(foreign->parent_key);
         sqlite3_free(foreign->parent);
     }
-    for (int i = 0; i < table->plan_count; i++) {
-        sqlite3_free(table->plans[i]->scan);
-        sqlite3_free(table->plans[i]->description);
-        sqlite3_free(table->plans[i]);
-    }
-    sqlite3_free(table->plans);
     sqlite3_free(table->foreign_keys);
     sqlite3_free(table->shown);
     sqlite3_free(table->indexes);
     sqlite3_free(table->key);
     sqlite3_free(table->slot);
     sqlite3_free(table->columns);
+    table->column_count = table->index_count = table->key_count = table->foreign_key_count = table->shown_count = 0;
+    table->columns = NULL;
+    table->indexes = NULL;
+    table->key = NULL;
+    table->foreign_keys = NULL;
+    table->slot = NULL;
+    table->shown = NULL;
+    table->rowid_column = -1;
+}
+
+void rst_table_release(rst_table *table) {
+    if (table == NULL || --table->references > 0) return;
+    schema_of(table->connection)->schema_hooks->free_attachments(table);
+    rst_validator_finalize(table);
+    rootstock_buffer_free(&table->last_key);
+    forget_description(table);
+    for (int i = 0; i < table->plan_count; i++) {
+        sqlite3_free(table->plans[i]->scan);
+        sqlite3_free(table->plans[i]->description);
+        sqlite3_free(table->plans[i]);
+    }
+    sqlite3_free(table->plans);
     sqlite3_free(table->name);
     sqlite3_free(table->declared_name);
     sqlite3_free(table->sql);
@@ -317,25 +330,24 @@ static int describe(rst_table *table, const rst_catalog *catalog, const rst_synt
     return code;
 }
 
-int rst_table_describe(rst_connection *c, const rst_catalog *catalog, const rst_object *object, rst_table **out,
-                       char **message) {
-    rst_table *table;
+int rst_table_complete(rst_table *table, char **message) {
     rst_syntax_tree tree;
-    int code = rst_table_begin(c, object, &table);
-    if (code != SQLITE_OK) return code;
+    int code;
+    if (table->described) return SQLITE_OK;
     code = rst_syntax_parse(&tree, table->sql, table->sql + strlen(table->sql));
     if (code == SQLITE_ERROR || (code == SQLITE_OK && tree.root->kind != SYNTAX_CREATE_TABLE)) {
         rst_set_message(message, "the text of table %s is not understood", table->name);
         code = SQLITE_CORRUPT_VTAB;
     }
-    if (code == SQLITE_OK) code = describe(table, catalog, tree.root, message);
+    if (code == SQLITE_OK) code = describe(table, &schema_of(table->connection)->loaded, tree.root, message);
     rst_syntax_free(&tree);
     code = rst_call_code(code); /* of a name or a text that could not be copied */
     if (code != SQLITE_OK) {
-        rst_table_release(table);
+        forget_description(table);
         return code;
     }
     table->described = true;
-    *out = table;
+    sqlite3_free(table->parents);
+    table->parents = NULL;
     return SQLITE_OK;
 }

@@ -13,8 +13,6 @@ int rst_schema_declare_own(rst_connection *c, char **message);
 int rst_schema_refresh(rst_connection *c, char **message);
 /* A table that nothing is said of but name, text and tree. SQLITE_OK or SQLITE_NOMEM. */
 int rst_table_begin(rst_connection *c, const rst_object *object, rst_table **out);
-int rst_table_describe(rst_connection *c, const rst_catalog *catalog, const rst_object *object, rst_table **table,
-                       char **message);
 int rst_schema_db_build(rst_connection *c, const rst_catalog *catalog, char **message);
 /* Runs SQL without rows on a schema database. */
 int rst_schema_db_execute(sqlite3 *schema_db, const char *sql, char **message);

@@ -37,7 +37,7 @@ static int describe_tables(rst_connection *c, const rst_catalog *catalog, const 
                 code = rst_table_describe_again(table, &tables[*count]);
             }
         } else {
-            code = rst_table_note(c, catalog, object, &tables[*count], message);
+            code = rst_table_note(c, object, &tables[*count], message);
         }
         if (code == SQLITE_OK) ++*count;
     }
