@@ -52,8 +52,6 @@ int rst_describe_indexes(rst_table *table, const rst_catalog *catalog, char **me
 void rst_index_lists_free(rst_connection *c);
 
 /* ---- schema_clauses.c ---- */
-/* The column of that name, or -1. */
-int rst_column_named(const rst_table *table, const rst_token *name);
 /* Name, DEFAULT and what SQLite says of it: of a SYNTAX_COLUMN. SQLITE_OK or an error. */
 int rst_describe_column(rst_table *table, const rst_syntax *node);
 /* Keys, foreign keys, ON CONFLICT and CHECK, of a table whose columns are there. SQLITE_OK or an error. */

@@ -15,38 +15,19 @@ bool rst_is_among(const rst_token *token, const char *const *words) {
 }
 
 static int column_of(const rst_table *table, const rst_token *token) {
-    if (token->type != TOKEN_WORD && token->type != TOKEN_NAME) return -1;
-    for (int i = 0; i < table->column_count; i++) {
-        if (rst_token_same_name(token, table->columns[i].name)) return i;
-    }
-    return -1;
+    return token->type == TOKEN_WORD || token->type == TOKEN_NAME ? rst_column_named(table, token) : -1;
 }
 
 /* Words that an expression may hold beside names of columns and functions. Not among them: what an application may
 ** define otherwise by a name that does not stand in the text (LIKE, GLOB, MATCH, REGEXP). */
 static const char *const plain_words[] = {"AND", "OR", "NOT", "NULL", "CASE",    "WHEN",   "THEN",    "ELSE",
                                           "END", "IS", "IN",  "CAST", "BETWEEN", "ISNULL", "NOTNULL", NULL};
-/* Takes off parentheses around the whole. */
-static void unwrap(const char **start, const char **end) {
-    for (;;) {
-        const char *p = *start, *inner;
-        rst_token token = rst_token_next(&p, *end), last = token;
-        if (!rst_token_mark(&token, "(")) return;
-        inner = p;
-        if (!rst_token_skip_parentheses(&p, *end)) return;
-        last.text = p - 1;
-        token = rst_token_next(&p, *end);
-        if (token.type != TOKEN_END) return;
-        *start = inner;
-        *end = last.text;
-    }
-}
-
 /* An index's expression, if all that stands in it is understood. */
 bool rst_indexed_understand(const rst_table *table, const rst_index *index, int part, rst_indexed *out) {
     const char *p, *text = index->parts[part].expression;
     rst_token token, before = {TOKEN_END, text, 0};
     const rst_part *own = &index->parts[part];
+    rst_span whole;
     int depth = 0, tokens = 0, tokens_at_top = 0;
     bool passes = false, binary = true; /* a column's collation could be the whole's; all columns compare as bytes */
     bool collated = false,
@@ -55,9 +36,10 @@ bool rst_indexed_understand(const rst_table *table, const rst_index *index, int 
     out->table = table;
     out->index = index;
     out->part = part;
-    out->start = text;
-    out->end = text + strlen(text);
-    unwrap(&out->start, &out->end);
+    whole = (rst_span){text, text + strlen(text)};
+    rst_span_unwrap(&whole);
+    out->start = whole.start;
+    out->end = whole.end;
     for (p = out->start;;) {
         const char *q;
         rst_token next;

@@ -21,6 +21,13 @@ const char *rst_rowid_name(const rst_table *table) {
     return table->rowid_column >= 0 ? table->columns[table->rowid_column].name : rst_rowid_word(table);
 }
 
+int rst_column_named(const rst_table *table, const rst_token *name) {
+    for (int i = 0; i < table->column_count; i++) {
+        if (rst_token_same_name(name, table->columns[i].name)) return i;
+    }
+    return -1;
+}
+
 int rst_rowid_names_in(const rst_table *table, rst_span names) {
     static const char *const words[] = {"rowid", "oid", "_rowid_"};
     const char *p = names.start;

@@ -82,12 +82,8 @@ static bool read_column(const reader *r, const rst_syntax *node, int *column) {
     name = rst_syntax_name(node, &table);
     if (name.type == TOKEN_STRING || (table.type != TOKEN_END && !rst_token_same_name(&table, r->table->name)))
         return false;
-    for (int i = 0; i < r->table->column_count; i++) {
-        if (!rst_token_same_name(&name, r->table->columns[i].name)) continue;
-        *column = i;
-        return true;
-    }
-    *column = -1;
+    *column = rst_column_named(r->table, &name);
+    if (*column >= 0) return true;
     return !r->table->without_rowid && !r->table->has_rowid_name && name.type == TOKEN_WORD &&
            rst_token_is_rowid(&name);
 }

@@ -11,13 +11,6 @@
 
 #include <string.h>
 
-int rst_column_named(const rst_table *table, const rst_token *name) {
-    for (int i = 0; i < table->column_count; i++) {
-        if (rst_token_same_name(name, table->columns[i].name)) return i;
-    }
-    return -1;
-}
-
 /* The word behind a node that ends at `end`. */
 static rst_token word_behind(const char *end, const rst_syntax *parent) {
     return rst_token_next(&end, parent->end);

@@ -267,3 +267,15 @@ int rst_statement_reads_more(const rst_statement_parts *parts, rst_token *word) 
     rst_syntax_free(&tree);
     return code == SQLITE_NOMEM ? code : SQLITE_OK; /* what makes no sense SQLite refuses */
 }
+
+void rst_span_unwrap(rst_span *span) {
+    for (;;) {
+        const char *p = span->start, *inner;
+        rst_token token = rst_token_next(&p, span->end);
+        inner = p;
+        if (!rst_token_mark(&token, "(") || !rst_token_skip_parentheses(&p, span->end)) return;
+        token.text = p - 1;
+        if (rst_token_next(&p, span->end).type != TOKEN_END) return;
+        *span = (rst_span){inner, token.text};
+    }
+}

@@ -44,6 +44,8 @@ bool rst_statement_clears(const rst_statement_parts *parts);
 int rst_statement_reads_more(const rst_statement_parts *parts, rst_token *word);
 /* End of the first statement: behind its semicolon, or the end. CREATE TRIGGER ends behind END. */
 const char *rst_statement_end(const char *sql, const char *end);
+/* Takes off parentheses around the whole. */
+void rst_span_unwrap(rst_span *span);
 /* A copy from sqlite3_malloc, or null. */
 char *rst_span_text(const char *start, const char *end);
 

@@ -15,9 +15,8 @@
 enum { COLUMN_ROWID = -1, COLUMN_EXPRESSION = -2 /* as in rst_part */, COLUMN_NONE = -3 };
 
 int rst_set_column(const rst_table *table, const rst_token *token) {
-    for (int i = 0; i < table->column_count; i++) {
-        if (rst_token_same_name(token, table->columns[i].name)) return i;
-    }
+    const int column = rst_column_named(table, token);
+    if (column >= 0) return column;
     if (rst_token_is_rowid(token)) return table->rowid_column >= 0 ? table->rowid_column : COLUMN_ROWID;
     return COLUMN_NONE;
 }
@@ -30,18 +29,6 @@ typedef struct term {
     rst_token collation; /* of type TOKEN_END: none is said */
     int column;          /* COLUMN_EXPRESSION: it is none */
 } term;
-
-static void unwrap(rst_span *span) {
-    for (;;) {
-        const char *p = span->start, *inner;
-        rst_token token = rst_token_next(&p, span->end);
-        inner = p;
-        if (!rst_token_mark(&token, "(") || !rst_token_skip_parentheses(&p, span->end)) return;
-        token.text = p - 1;
-        if (rst_token_next(&p, span->end).type != TOKEN_END) return;
-        *span = (rst_span){inner, token.text};
-    }
-}
 
 /* Takes ASC, DESC or COLLATE and its name off the end. False: none of these stands there. */
 static bool take_suffix(term *out) {
@@ -76,7 +63,7 @@ static term read_term(const rst_table *table, rst_span text) {
     const char *p;
     rst_token name;
     do {
-        unwrap(&out.text);
+        rst_span_unwrap(&out.text);
     } while (take_suffix(&out));
     p = out.text.start;
     skip_qualifiers(&p, out.text.end);
@@ -101,17 +88,10 @@ static bool next_term(const rst_table *table, const char **p, const char *end, t
     return text.end != text.start;
 }
 
-static bool same_name(const rst_token *a, const rst_token *b) {
-    char *name = rst_token_name(b);
-    bool same = name != NULL && rst_token_same_name(a, name);
-    sqlite3_free(name);
-    return same;
-}
-
 static bool same_token(const rst_token *a, const rst_token *b) {
     bool a_equals = rst_token_mark(a, "=") || rst_token_mark(a, "=="), a_differs = rst_token_mark(a, "<>");
     if ((a->type == TOKEN_WORD || a->type == TOKEN_NAME) && (b->type == TOKEN_WORD || b->type == TOKEN_NAME))
-        return same_name(a, b);
+        return rst_token_alike(a, b);
     if (a_equals) return rst_token_mark(b, "=") || rst_token_mark(b, "==");
     if (a_differs || rst_token_mark(a, "!=")) return rst_token_mark(b, "<>") || rst_token_mark(b, "!=");
     return a->type == b->type && a->size == b->size && memcmp(a->text, b->text, a->size) == 0;
@@ -119,8 +99,8 @@ static bool same_token(const rst_token *a, const rst_token *b) {
 
 /* The same but for blanks, quotes, the case of names, and their qualifiers. */
 static bool same_text(rst_span a, rst_span b) {
-    unwrap(&a);
-    unwrap(&b);
+    rst_span_unwrap(&a);
+    rst_span_unwrap(&b);
     for (;;) {
         rst_token left, right;
         skip_qualifiers(&a.start, a.end);

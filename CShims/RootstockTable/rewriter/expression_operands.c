@@ -64,10 +64,8 @@ static rst_table *named_table(rst_connection *c, const rst_syntax_tree *tree, co
 }
 
 static bool compares_as_bytes(const rst_table *table, const rst_token *column) {
-    for (int i = 0; i < table->column_count; i++) {
-        if (rst_token_same_name(column, table->columns[i].name))
-            return table->columns[i].collation == ROOTSTOCK_COLLATION_BINARY;
-    }
+    const int number = rst_column_named(table, column);
+    if (number >= 0) return table->columns[number].collation == ROOTSTOCK_COLLATION_BINARY;
     return !table->without_rowid && rst_token_is_rowid(column);
 }
 

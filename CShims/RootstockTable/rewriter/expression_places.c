@@ -42,10 +42,7 @@ bool rst_place_column(rst_connection *c, const rst_syntax_tree *tree, const rst_
                       const rst_token *name) {
     rst_scope scope;
     if (!read_scope(c, tree, select, &scope) || scope.count != 1 || scope.items[0].table != table) return true;
-    for (int i = 0; i < table->column_count; i++) {
-        if (rst_token_same_name(name, table->columns[i].name)) return true;
-    }
-    return rst_token_is_rowid(name);
+    return rst_column_named(table, name) >= 0 || rst_token_is_rowid(name);
 }
 
 bool rst_place_alias(rst_connection *c, const rst_syntax_tree *tree, const rst_syntax *select, const rst_table *table,

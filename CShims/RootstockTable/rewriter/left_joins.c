@@ -26,13 +26,6 @@ typedef struct joins {
     bool outermost; /* no other SELECT has it in parentheses */
 } joins;
 
-static bool has_column(const rst_table *table, const rst_token *name) {
-    for (int i = 0; i < table->column_count; i++) {
-        if (rst_token_same_name(name, table->columns[i].name)) return true;
-    }
-    return false;
-}
-
 /* Of a store's table or of a subquery: no column of another module's. */
 static bool is_ours(const rst_scope_item *item) {
     return item->table != NULL || item->node->kind == SYNTAX_SOURCE;
@@ -61,14 +54,14 @@ static bool is_column_of(const joins *s, const rst_syntax *node, int item) {
     if (qualifier.type != TOKEN_END) {
         if (rst_scope_named(&s->scope, &qualifier) != found) return false;
         /* A name that it does not have can be that of an outer SELECT's item. */
-        return found->table != NULL ? has_column(found->table, &name) : s->outermost && is_ours(found);
+        return found->table != NULL ? rst_column_named(found->table, &name) >= 0 : s->outermost && is_ours(found);
     }
     if (s->scope.merged) return false;
     for (int i = 0; i < s->scope.count; i++) {
         if (s->scope.items[i].table == NULL) return false;
-        tables += has_column(s->scope.items[i].table, &name);
+        tables += rst_column_named(s->scope.items[i].table, &name) >= 0;
     }
-    return tables == 1 && has_column(found->table, &name);
+    return tables == 1 && rst_column_named(found->table, &name) >= 0;
 }
 
 /* No operator in it, but of arithmetic, and no collation. */

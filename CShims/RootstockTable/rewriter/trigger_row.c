@@ -68,14 +68,14 @@ static bool orders_by(const rst_syntax *select, const rst_token *name) {
 static void read_name(row_names *r, const rst_syntax *node, int hidden, const rst_syntax *named) {
     const rst_table *table = r->table;
     rst_token row, name = rst_syntax_name(node, &row);
-    int column = 0, number, which;
+    int column, number, which;
     bool rowid;
     char *text;
     if (row.type == TOKEN_END || row.text != node->start) return;
     which = rst_token_same_name(&row, "NEW") ? ROW_NEW : rst_token_same_name(&row, "OLD") ? ROW_OLD : 0;
     if ((which & r->rows & ~hidden) == 0) return;
-    while (column < table->column_count && !rst_token_same_name(&name, table->columns[column].name)) column++;
-    rowid = column == table->column_count;
+    column = rst_column_named(table, &name);
+    rowid = column < 0;
     if (rowid && (table->has_rowid_name || table->without_rowid || !rst_token_is_rowid(&name))) return;
     number = use(r->used, rowid ? -1 : column, which == ROW_OLD);
     if (which == ROW_NEW && !rowid && column != table->rowid_column && number >= 0) return;
