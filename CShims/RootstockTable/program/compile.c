@@ -279,6 +279,15 @@ static void tell_source_fault(rst_connection *c, const rst_statement_parts *part
     sqlite3_free(text);
 }
 
+/* A fault that nothing has named, as an unknown column beside an unknown table: in the words of the schema database. */
+static void tell_fault(rst_connection *c, const char *text, char **message) {
+    sqlite3_stmt *statement = NULL;
+    if (message == NULL || *message != NULL || text == NULL) return;
+    if (sqlite3_prepare_v2(schema_of(c)->schema_db, text, -1, &statement, NULL) == SQLITE_ERROR)
+        rst_set_message(message, "%s", sqlite3_errmsg(schema_of(c)->schema_db));
+    sqlite3_finalize(statement);
+}
+
 static bool still_holds(rst_connection *c, const rst_code *code) {
     return code->epoch == store_of(c)->epoch && code->schema_state == planner_of(c)->schema_state &&
            code->foreign_keys == rst_foreign_enabled(c) && code->temporary_version == rst_temporary_version(c);
@@ -422,6 +431,7 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
         result = compile_returning(c, table, &parts, code, message);
         if (result == SQLITE_ERROR) tell_source_fault(c, &parts, message);
     }
+    if (result == SQLITE_ERROR) tell_fault(c, normal, message);
     sqlite3_free(normal);
     if (result != SQLITE_OK) {
         code_free(code);

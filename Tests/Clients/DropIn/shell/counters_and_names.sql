@@ -65,3 +65,8 @@ SELECT last_insert_rowid(), changes();
 INSERT INTO c VALUES(6, 9) ON CONFLICT DO UPDATE SET p = 9;
 SELECT last_insert_rowid(), changes();
 .databases
+-- a column and a table that are both unknown
+CREATE TABLE known(a);
+UPDATE known SET b = (SELECT max(c) FROM unknown);
+UPDATE OR IGNORE known SET b = (SELECT max(c) FROM unknown) RETURNING d;
+UPDATE known SET b = a IN (SELECT c FROM x.unknown);
