@@ -15,12 +15,13 @@ typedef enum argument_kind {
     NUMBER_OR_TABLE /* integrity_check: how many faults at most, or where */
 } argument_kind;
 
-#define SCHEMA_PRAGMA(name) {name, NULL, "SELECT * FROM rootstock_pragma_" name "(%s%s)", TEXT, ",'main'"}
+/* Of some lines below. */
+#define SCHEMA_PRAGMA(name) name, NULL, "SELECT * FROM rootstock_pragma_" name "(%s%s)", TEXT, ",'main'"
 #define META_PRAGMA(name)                                                                                              \
-    {name, "SELECT rootstock_meta('" name "') AS " name, "SELECT 1 WHERE rootstock_meta_set('" name "',%s)", NUMBER, ""}
+    name, "SELECT rootstock_meta('" name "') AS " name, "SELECT 1 WHERE rootstock_meta_set('" name "',%s)", NUMBER, ""
 #define CHECK_PRAGMA(name, quick)                                                                                      \
-    {name, "SELECT message AS " name " FROM rootstock_integrity_check(NULL," quick ")",                                \
-     "SELECT message AS " name " FROM rootstock_integrity_check(%s," quick ")", NUMBER_OR_TABLE, ""}
+    name, "SELECT message AS " name " FROM rootstock_integrity_check(NULL," quick ")",                                 \
+        "SELECT message AS " name " FROM rootstock_integrity_check(%s," quick ")", NUMBER_OR_TABLE, ""
 #define NO_ROWS "SELECT 0 WHERE 0"
 
 /* What a PRAGMA becomes, as formats; null: it is SQLite's own. */
@@ -31,22 +32,22 @@ static const struct {
     argument_kind kind;
     const char *in_main; /* what "main." before its name adds */
 } answers[] = {
-    SCHEMA_PRAGMA("table_info"),
-    SCHEMA_PRAGMA("table_xinfo"),
-    SCHEMA_PRAGMA("index_list"),
-    SCHEMA_PRAGMA("index_info"),
-    SCHEMA_PRAGMA("index_xinfo"),
-    SCHEMA_PRAGMA("foreign_key_list"),
+    {SCHEMA_PRAGMA("table_info")},
+    {SCHEMA_PRAGMA("table_xinfo")},
+    {SCHEMA_PRAGMA("index_list")},
+    {SCHEMA_PRAGMA("index_info")},
+    {SCHEMA_PRAGMA("index_xinfo")},
+    {SCHEMA_PRAGMA("foreign_key_list")},
     {"table_list", "SELECT * FROM rootstock_pragma_table_list%s", "SELECT * FROM rootstock_pragma_table_list(%s)%s",
      TEXT, " WHERE schema='main'"},
     {"schema_version", "SELECT rootstock_meta('schema_version') AS schema_version", NULL, TEXT, ""},
-    META_PRAGMA("user_version"),
-    META_PRAGMA("application_id"),
+    {META_PRAGMA("user_version")},
+    {META_PRAGMA("application_id")},
     {"ignore_check_constraints", NULL, "SELECT 1 WHERE rootstock_ignore_checks(%s)", TEXT, ""},
     {"foreign_key_check", "SELECT * FROM rootstock_foreign_key_check",
      "SELECT * FROM rootstock_foreign_key_check WHERE \"table\"=%s COLLATE NOCASE", TABLE, ""},
-    CHECK_PRAGMA("integrity_check", "0"),
-    CHECK_PRAGMA("quick_check", "1"),
+    {CHECK_PRAGMA("integrity_check", "0")},
+    {CHECK_PRAGMA("quick_check", "1")},
     /* Free pages are used again by themselves and given back by VACUUM: the mode is 0 and stays it. */
     {"auto_vacuum", "SELECT 0 AS auto_vacuum", NO_ROWS, TEXT, ""},
     {"incremental_vacuum", NO_ROWS, NO_ROWS, TEXT, ""},
@@ -118,9 +119,8 @@ int rst_rewrite_pragma(rst_connection *c, const char *sql, const char *end, char
     text = rst_pragma_argument(&pragma);
     if (text == NULL) return SQLITE_NOMEM;
     /* A text that begins as a number does is one to SQLite, too. */
-    is_number = answers[i].kind == NUMBER ||
-                (answers[i].kind == NUMBER_OR_TABLE &&
-                 (pragma.argument.type == TOKEN_NUMBER || (text[0] >= '0' && text[0] <= '9')));
+    is_number = pragma.argument.type == TOKEN_NUMBER || (text[0] >= '0' && text[0] <= '9');
+    is_number = answers[i].kind == NUMBER || (answers[i].kind == NUMBER_OR_TABLE && is_number);
     if (!is_number && answers[i].kind >= TABLE && rst_token_names(&pragma.argument))
         code = find_table(c, &pragma.argument, in_main, &elsewhere, message);
     if (code == SQLITE_OK && !elsewhere) {
