@@ -202,7 +202,7 @@ int rst_row_update(rst_table *table, rst_row_slot *old, rst_row_slot *row, int c
         if (rst_has_before(table, TRIGGER_UPDATE)) code = rst_check_types(table, row, message);
         if (code == SQLITE_OK) code = rst_complete_generated(table, row, message);
         if (code == SQLITE_OK) code = rst_trigger_fire(table, true, TRIGGER_UPDATE, old, row, changed, message);
-        if (code == SQLITE_OK && rst_trigger_any(table, TRIGGER_UPDATE)) {
+        if (code == SQLITE_OK && rst_has_before(table, TRIGGER_UPDATE)) {
             /* The trigger may have changed or removed the row; columns that the statement does not set follow it. */
             rootstock_slice key = {old->key.size, old->key.data};
             rst_row_slot again;

@@ -25,7 +25,7 @@ typedef struct rst_executor {
     int64_t dropping_violations; /* deferred ones before it */
     rootstock_buffer key_scratch;
     rootstock_buffer row_scratch;
-    rootstock_buffer spares[8]; /* of rows in hand, for the next ones */
+    rootstock_buffer spares[12]; /* of rows in hand, for the next ones */
     int spare_count;
     struct rst_text_arena *texts; /* see text_arena.c; or null */
     rootstock_buffer retired_key;
