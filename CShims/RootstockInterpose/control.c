@@ -1,6 +1,6 @@
 /*
-** control.c - what a program asks of its file, its write-ahead log, its locks and its transaction: sqlite3_file_control,
-** the checkpoints, sqlite3_txn_state, sqlite3_get_autocommit.
+** control.c - what a program asks of its file, its write-ahead log, its locks and its transaction:
+** sqlite3_file_control, the checkpoints, sqlite3_txn_state, sqlite3_get_autocommit.
 **
 ** A store has none. What may be switched on natively is kept and told again, and changes nothing; a checkpoint finds
 ** nothing to do. Each answers as it does for a database in WAL mode where the program has asked for that mode.
@@ -86,8 +86,8 @@ INTERPOSED(int, txn_state, (sqlite3 * db, const char *schema)) {
     return state;
 }
 
-/* A statement outside a transaction may have a savepoint of the store's around its work. Who asks in between, a function
-** or a module of the program's, hears what he hears natively. */
+/* A statement outside a transaction may have a savepoint of the store's around its work. Who asks in between, a
+** function or a module of the program's, hears what he hears natively. */
 INTERPOSED(int, get_autocommit, (sqlite3 * db)) {
     const rsti_database *d;
     RSTI_START();

@@ -1,8 +1,8 @@
 /*
 ** eponymous.c - a table-valued function's table and cursor, made and freed.
 **
-** A statement of ours opens such a cursor or two each time it runs, so the memory of closed ones is kept with the table.
-** Invariant: what is handed to SQLite is zeroed but for what is set here, as sqlite3_vtab asks.
+** A statement of ours opens such a cursor or two each time it runs, so the memory of closed ones is kept with the
+** table. Invariant: what is handed to SQLite is zeroed but for what is set here, as sqlite3_vtab asks.
 */
 #include "common/eponymous.h"
 

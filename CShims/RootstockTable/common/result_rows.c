@@ -1,6 +1,6 @@
 /*
-** result_rows.c - rows kept, and shown by a table-valued function. Invariant: a row has as many values as its count says,
-** even where memory ran out.
+** result_rows.c - rows kept, and shown by a table-valued function. Invariant: a row has as many values as its count
+** says, even where memory ran out.
 */
 #include "common/result_rows.h"
 

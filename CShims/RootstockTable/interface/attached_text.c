@@ -219,8 +219,8 @@ static bool calls(const rst_syntax *node) {
     return found;
 }
 
-/* Which other table than the store's own the statement reads: *name, as it is written; a null start: none. Where it calls
-** functions, inner learns what the connection knows. */
+/* Which other table than the store's own the statement reads: *name, as it is written; a null start: none. Where it
+** calls functions, inner learns what the connection knows. */
 static int reads_other(rst_attached *a, const char *sql, const char *end, rst_span *name) {
     rst_syntax_tree tree;
     int code = rst_syntax_parse(&tree, sql, end);

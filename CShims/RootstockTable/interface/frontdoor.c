@@ -86,8 +86,8 @@ static int rewrite_program(rst_connection *c, const rst_statement_parts *parts, 
     rst_code *compiled = NULL;
     char *whole = NULL;
     int code = SQLITE_ERROR;
-    /* What RETURNING has written is a column's name; which partial index is meant may hang on a value. They are arguments
-    ** of functions, of which the application may have allowed few. */
+    /* What RETURNING has written is a column's name; which partial index is meant may hang on a value. They are
+    ** arguments of functions, of which the application may have allowed few. */
     if (!rewriter->has_conditions && !rewriter->has_expressions &&
         sqlite3_limit(c->db, SQLITE_LIMIT_FUNCTION_ARG, -1) > 100)
         whole = rst_shape_lift(start, end, parts->returning.start != NULL ? parts->returning.start : end, &values);

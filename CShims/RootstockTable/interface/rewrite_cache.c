@@ -1,8 +1,8 @@
 /*
 ** rewrite_cache.c - most statements need nothing of the front door, and should not pay for its being there.
 **
-** Three ways to know without parsing what a text becomes. A query is searched once, many bytes at a time, for the letters without which
-** no word that concerns us can be written:
+** Three ways to know without parsing what a text becomes. A query is searched once, many bytes at a time, for the
+** letters without which no word that concerns us can be written:
 **   _          sqlite_schema, pragma_table_info ...
 **   x          INDEXED
 **   wi, oi     rowid, oid

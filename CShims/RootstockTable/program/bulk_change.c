@@ -12,8 +12,8 @@
 **
 ** A DELETE of all rows: the first arm shows as many rows as there are, which are only counted, and the last one empties
 ** the trees. If a trigger or a foreign key has come since the text was made, the first arm removes row by row and shows
-** those that were removed. So do the rows go of a table that is dropped. An UPDATE that looks at no other row and changes
-** no index changes its rows in turns, so that they need not all be in memory.
+** those that were removed. So do the rows go of a table that is dropped. An UPDATE that looks at no other row and
+** changes no index changes its rows in turns, so that they need not all be in memory.
 **
 ** Invariant: no row is changed before all conditions and values have been evaluated. A statement that ends early leaves
 ** nothing behind, because its first cursor owns the gathered rows.

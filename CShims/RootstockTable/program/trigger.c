@@ -2,9 +2,9 @@
 ** trigger.c - triggers of store tables.
 **
 ** SQLite refuses triggers on a virtual table, but runs INSTEAD OF triggers on views. So a trigger becomes a view and an
-** INSTEAD OF INSERT trigger with the user's WHEN and body. The view's columns are those that the trigger asks of NEW and
-** OLD, with affinity and collation. The module fires it by an INSERT into the view, with the values in the parameters.
-** Name resolution, RAISE and the body's effects are SQLite's. The body starts and ends with a call of
+** INSTEAD OF INSERT trigger with the user's WHEN and body. The view's columns are those that the trigger asks of NEW
+** and OLD, with affinity and collation. The module fires it by an INSERT into the view, with the values in the
+** parameters. Name resolution, RAISE and the body's effects are SQLite's. The body starts and ends with a call of
 ** rootstock_moment(), which tells a RAISE(IGNORE) from a WHEN that is false. View and trigger are in the schema of the
 ** user's trigger, where its body's names are looked up: main, or temp for a temp trigger.
 **

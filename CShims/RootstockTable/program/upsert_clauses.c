@@ -196,7 +196,8 @@ static int excluded_column(const rst_table *table, const rst_token *alias, const
     value = rst_syntax_unwrap(value);
     if (value->kind != SYNTAX_NAME || hides_excluded(table, alias)) return -1;
     name = rst_syntax_name(value, &qualifier);
-    if (qualifier.text != value->start || !rst_token_same_name(&qualifier, "excluded") || name.type == TOKEN_STRING)
+    if (qualifier.type == TOKEN_END || qualifier.text != value->start || name.type == TOKEN_STRING ||
+        !rst_token_same_name(&qualifier, "excluded"))
         return -1;
     column = rst_set_column(table, &name);
     return column >= 0 && column != table->rowid_column && !table->columns[column].generated ? column : -1;

@@ -1,8 +1,8 @@
 /*
 ** trigger_text.c - a trigger's text, taken apart and made into what runs on its view (trigger.c).
 **
-** An INSERT ... ON CONFLICT hands its clauses to rootstock_upsert, tables of the store get the names that the connection
-** has for them. Invariant: everything else stays as the user wrote it, but for NEW and OLD (trigger_row.c).
+** An INSERT ... ON CONFLICT hands its clauses to rootstock_upsert, tables of the store get the names that the
+** connection has for them. Invariant: everything else stays as the user wrote it, but for NEW and OLD (trigger_row.c).
 */
 #include "rewriter/rewriter.h"
 #include "rewriter/key_order.h"

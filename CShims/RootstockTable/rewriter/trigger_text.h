@@ -37,9 +37,9 @@ typedef struct rst_trigger_parsed {
 ** out. Free *out in either case. */
 bool rst_trigger_parse(const char *sql, rst_trigger_parsed *out);
 void rst_trigger_parsed_free(rst_trigger_parsed *parsed);
-/* The text of a trigger on the table with NEW and OLD as columns of its view (trigger_row.c). *out: from sqlite3_malloc,
-** or null where nothing changes. *used: the columns, to be freed whatever it comes to. SQLITE_OK, SQLITE_NOMEM, or
-** SQLITE_ERROR: it is not a whole trigger. */
+/* The text of a trigger on the table with NEW and OLD as columns of its view (trigger_row.c). *out: from
+** sqlite3_malloc, or null where nothing changes. *used: the columns, to be freed whatever it comes to. SQLITE_OK,
+** SQLITE_NOMEM, or SQLITE_ERROR: it is not a whole trigger. */
 int rst_trigger_take_row(const rst_table *table, int event, const char *sql, char **out, rst_trigger_values *used);
 /* [text, end) with a parameter for each NEW.x and OLD.x, numbered from 1; ",NEW.x" of each is appended to arguments, if
 ** that is not null. From sqlite3_malloc, or null: no memory. */

@@ -140,7 +140,7 @@ typedef struct rst_store {
     /* scratch */
     rootstock_buffer checksum_scratch;
     bool triggers_lost; /* tables were loaded where no trigger can be made: no row is changed before a refresh */
-    bool counts_marks; /* what is inserted into rootstock_txn counts, and does nothing else */
+    bool counts_marks;  /* what is inserted into rootstock_txn counts, and does nothing else */
     bool
         keeps_failed; /* what the statement inside a trigger that is failing now has done stays: OR FAIL, RAISE(FAIL) */
 } rst_store;

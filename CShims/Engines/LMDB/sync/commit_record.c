@@ -50,8 +50,8 @@
 **  6. A flush that failed may have lost pages that the system now takes for clean. They are all written anew before a
 **     commit is believed; that this is due stands in the announcement, for other processes.
 **  7. An announcement that was cut short, because its writer was killed, names no last durable commit and is none, or
-**     names the right one. The rest is what stood there: D's page was cleared before, since without an announcement D is
-**     believed; D+1's page is never the newest on the disk, where D is; a later one's names D already.
+**     names the right one. The rest is what stood there: D's page was cleared before, since without an announcement D
+**     is believed; D+1's page is never the newest on the disk, where D is; a later one's names D already.
 */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -121,9 +121,9 @@ int rootstock_lmdb_contradicts(const unsigned char *page, uint64_t other) {
     content.commit = says.commit;
     int same = rootstock_lmdb_confirmation_of(&content).checksum == says.checksum;
     if (commit <= says.commit) return !same;
-    /* Another commit has written it, and not only its number: LMDB gives it none of the pages of the one two before. The
-    ** fourth one may have the same roots again; beside it is its neighbour then, as no number that changed by itself
-    ** has it. */
+    /* Another commit has written it, and not only its number: LMDB gives it none of the pages of the one two before.
+    ** The fourth one may have the same roots again; beside it is its neighbour then, as no number that changed by
+    ** itself has it. */
     return same && (commit == says.commit + 2 || (commit != other + 1 && commit + 1 != other));
 }
 

@@ -1,4 +1,5 @@
-/* autocommit.c - sqlite3_get_autocommit, asked by a function within statements of all kinds, and before and after them. */
+/* autocommit.c - sqlite3_get_autocommit, asked by a function within statements of all kinds, and before and after
+** them. */
 #include <sqlite3.h>
 #include <stdio.h>
 

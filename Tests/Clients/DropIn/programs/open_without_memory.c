@@ -1,5 +1,5 @@
-/* A database is opened while SQLite's n-th allocation fails, for each n until none does. The opening fails or not; what it
-** has left answers, and goes. */
+/* A database is opened while SQLite's n-th allocation fails, for each n until none does. The opening fails or not;
+** what it has left answers, and goes. */
 #include <sqlite3.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-/* prepared_changes.c - CREATE, DROP and ALTER that are prepared, and run behind other changes of the schema: of the same
-** connection, of another one, of a setting, of a transaction that is rolled back. */
+/* prepared_changes.c - CREATE, DROP and ALTER that are prepared, and run behind other changes of the schema: of the
+** same connection, of another one, of a setting, of a transaction that is rolled back. */
 #include <sqlite3.h>
 #include <stdio.h>
 
