@@ -169,7 +169,8 @@ import Testing
         for bare in [false, true] {
             let asked = ContinuousClock.now
             let error = await #expect(throws: DatabaseError.self) {
-                let insert = { @Sendable (connection: Connection) in try connection.execute("INSERT INTO t VALUES (2)") }
+                let insert = { @Sendable (connection: Connection) in try connection.execute("INSERT INTO t VALUES (2)")
+                }
                 if bare { try await store.withConnection(insert) } else { try await store.write(insert) }
             }
             #expect(error?.code == .busy)

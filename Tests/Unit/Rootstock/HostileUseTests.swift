@@ -67,7 +67,9 @@ import Testing
                 }
                 group.addTask {
                     let task = Task {
-                        for try await _ in store.stream("SELECT a FROM t ORDER BY a", as: Int.self) { await Task.yield() }
+                        for try await _ in store.stream("SELECT a FROM t ORDER BY a", as: Int.self) {
+                            await Task.yield()
+                        }
                     }
                     if !number.isMultiple(of: 5) { task.cancel() }
                     do { try await task.value } catch is CancellationError {}
@@ -146,7 +148,8 @@ import Testing
             "INSERT INTO made (a) VALUES (1), (2), (3)", "INSERT INTO indexed VALUES (1, 1), (2, 3)",
             "UPDATE indexed SET b = 3", "INSERT INTO fired VALUES (1), (2), (3)",
             "CREATE TABLE copied AS SELECT refuse(a) FROM t", "CREATE INDEX later ON t (refuse(a))",
-            "SELECT refuse(a) FROM t", "SELECT a FROM t ORDER BY full(a) DESC", "SELECT count(*) FROM t GROUP BY refuse(a)",
+            "SELECT refuse(a) FROM t", "SELECT a FROM t ORDER BY full(a) DESC",
+            "SELECT count(*) FROM t GROUP BY refuse(a)",
             "SELECT late(a) FROM t", "SELECT late(a) FROM t GROUP BY a > 1", "SELECT a FROM t LIMIT refuse(3)",
             "SELECT sum(full(a)) OVER (ORDER BY a) FROM t", "SELECT * FROM t JOIN five ON refuse(i) = a",
             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT refuse(i) + 1 FROM n) SELECT * FROM n",
