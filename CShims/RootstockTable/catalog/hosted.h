@@ -15,8 +15,7 @@
 #include "catalog/catalog.h"
 #include "parser/tokens.h"
 
-/* Makes the module's tables possible in the store of the connection; module null: no longer. SQLITE_OK, SQLITE_NOMEM.
-** */
+/* Makes the module's tables possible in the store of the connection; null: no longer. SQLITE_OK or SQLITE_NOMEM. */
 int rst_hosted_add(rst_connection *c, const char *name, const sqlite3_module *module, void *context);
 void rst_hosted_free(rst_connection *c);
 bool rst_hosted_is(const rst_connection *c, const rst_token *module);

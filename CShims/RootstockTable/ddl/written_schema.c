@@ -7,15 +7,14 @@
 #include "catalog/hosted.h"
 #include "executor/change.h"
 #include "executor/program_state.h"
-#include "parser/tokens.h"
+#include "parser/statement.h"
 
 #include <string.h>
 
 bool rst_written_schema_is(const char *sql) {
     const char *p = sql;
-    rst_token verb = rst_token_next(&p, sql + strlen(sql));
-    return rst_token_is(&verb, "INSERT") || rst_token_is(&verb, "REPLACE") || rst_token_is(&verb, "UPDATE") ||
-           rst_token_is(&verb, "DELETE") || rst_token_is(&verb, "WITH");
+    const rst_token verb = rst_token_next(&p, sql + strlen(sql));
+    return rst_begins_change(&verb);
 }
 
 static int refuse(char **message, const char *name, const char *why) {

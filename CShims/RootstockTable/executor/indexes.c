@@ -69,8 +69,7 @@ static int end_entry(const rst_table *table, const rst_row_slot *hand, rootstock
     return code;
 }
 
-/* The whole entry of an evaluated index. Of another one, whose key does not tell its parts exactly, the row of these.
-** */
+/* The whole entry of an evaluated index. Of another one, whose key does not tell its parts exactly, their row. */
 __attribute__((noinline)) static int longer_entry(rst_table *table, int number, const rst_row_slot *hand,
                                                   rootstock_buffer *key, rootstock_buffer *value, size_t *prefix,
                                                   bool *has_null, bool *included, char **message) {

@@ -138,6 +138,7 @@ int rst_inner_read(rst_attached *a, char **message) {
 /* What the application has switched on its connection holds for the attached store, too. */
 static int follow_settings(rst_attached *a) {
     static const int settings[] = {SQLITE_DBCONFIG_ENABLE_FKEY, SQLITE_DBCONFIG_ENABLE_TRIGGER};
+    bool recursive;
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         int outer = 0, inner = 0;
         int code = sqlite3_db_config(a->c->db, settings[i], -1, &outer);
@@ -145,9 +146,9 @@ static int follow_settings(rst_attached *a) {
         if (code == SQLITE_OK && inner != outer) code = sqlite3_db_config(a->inner, settings[i], outer, NULL);
         if (code != SQLITE_OK) return code;
     }
-    return rst_recursive_triggers(a->c) == rst_recursive_triggers(rst_connection_of(a->inner)) ? SQLITE_OK
-           : rst_recursive_triggers(a->c) ? rst_inner_run(a, "PRAGMA recursive_triggers=1", NULL)
-                                          : rst_inner_run(a, "PRAGMA recursive_triggers=0", NULL);
+    recursive = rst_recursive_triggers(a->c);
+    if (recursive == rst_recursive_triggers(rst_connection_of(a->inner))) return SQLITE_OK;
+    return rst_inner_run(a, recursive ? "PRAGMA recursive_triggers=1" : "PRAGMA recursive_triggers=0", NULL);
 }
 
 static int mark(rst_attached *a, int number, char **message) {
@@ -193,6 +194,13 @@ void rst_inner_rollback(rst_attached *a) {
     a->savepoint_count = 0;
     if (a->moved) a->declared = 0;
     a->moved = false;
+}
+
+bool rst_inner_rolled_back(rst_attached *a) {
+    if (!a->writing || !sqlite3_get_autocommit(a->inner)) return false;
+    a->writing = false;
+    (void)rst_execute(a->c, NULL, "ROLLBACK");
+    return true;
 }
 
 void rst_inner_ended(rst_attached *a) {

@@ -9,6 +9,7 @@
 #include "interface/attached.h"
 #include "interface/hosting.h"
 #include "common/result_rows.h"
+#include "parser/statement.h"
 #include "program/argument_pack.h"
 
 #include <string.h>
@@ -205,16 +206,10 @@ static int run_inner(rst_attached *a, const char *text, int count, sqlite3_value
     return code;
 }
 
-static bool begins_with(const char *text, const char *word) {
-    const char *p = text;
-    rst_token token = rst_token_next(&p, text + strlen(text));
-    return rst_token_is(&token, word);
-}
-
 /* Runs the text on inner inside SQLite's transaction. What it failed with, inner has undone or, as a conflict clause
 ** says, kept. */
-static int run_inside(rst_attached *a, const char *text, int count, sqlite3_value **values, rst_result_rows *rows,
-                      char **message) {
+static int run_inside(rst_attached *a, const char *text, bool counts, int count, sqlite3_value **values,
+                      rst_result_rows *rows, char **message) {
     sqlite3 *db = a->c->db;
     sqlite3_int64 rowid = sqlite3_last_insert_rowid(db), total;
     int counted, code = a->joined ? SQLITE_OK : count_changes(a, 0, message);
@@ -223,10 +218,7 @@ static int run_inside(rst_attached *a, const char *text, int count, sqlite3_valu
     sqlite3_set_last_insert_rowid(a->inner, rowid);
     total = sqlite3_total_changes64(a->inner);
     code = run_inner(a, text, count, values, rows, message);
-    if (a->writing && sqlite3_get_autocommit(a->inner)) {
-        a->writing = false;
-        (void)rst_execute(a->c, NULL, "ROLLBACK"); /* a trigger or a constraint rolled back: so does all of it */
-    } else if (!begins_with(text, "CREATE") && !begins_with(text, "DROP") && !begins_with(text, "ALTER")) {
+    if (!rst_inner_rolled_back(a) && counts) {
         const sqlite3_int64 changes = sqlite3_changes64(a->inner);
         total = sqlite3_total_changes64(a->inner) - total;
         counted = total > changes ? count_changes(a, total - changes, code == SQLITE_OK ? message : NULL) : SQLITE_OK;
@@ -241,22 +233,27 @@ static int run_whole(rst_connection *c, const char *schema, const char *text, in
                      rst_result_rows *rows, char **message) {
     rst_attached *a = schema == NULL || text == NULL ? NULL : rst_attached_find(c, schema);
     const bool alone = sqlite3_get_autocommit(c->db) != 0;
+    const char *p = text;
+    rst_token first;
+    bool counts;
     char *refusal = NULL;
     int code, ended;
     if (a == NULL) {
         rst_set_message(message, "unknown database %s", schema == NULL ? "" : schema);
         return SQLITE_ERROR;
     }
-    if (begins_with(text, "PRAGMA")) return run_inner(a, text, count, values, rows, message);
-    if (begins_with(text, "VACUUM")) {
+    first = rst_token_next(&p, text + strlen(text));
+    if (rst_token_is(&first, "PRAGMA")) return run_inner(a, text, count, values, rows, message);
+    if (rst_token_is(&first, "VACUUM")) {
         if (alone) return run_inner(a, text, count, values, rows, message);
         rst_set_message(message, "cannot VACUUM from within a transaction");
         return SQLITE_ERROR;
     }
     code = alone ? rst_execute_kept(c, message, "SAVEPOINT \"rootstock attached\"") : SQLITE_OK;
     if (code != SQLITE_OK) return code;
-    code = run_inside(a, text, count, values, rows, message);
-    if (code == SQLITE_OK) code = rst_attached_refresh(a, message);
+    counts = rst_begins_change(&first);
+    code = run_inside(a, text, counts, count, values, rows, message);
+    if (code == SQLITE_OK && !counts) code = rst_attached_refresh(a, message);
     if (!alone || sqlite3_get_autocommit(c->db)) return code;
     ended = rst_execute_kept(c, &refusal, "RELEASE \"rootstock attached\"");
     if (ended == SQLITE_OK) return code;

@@ -306,10 +306,7 @@ static int change(rst_attached_vtab *vtab, char *text, int conflict, sqlite3_val
             code = SQLITE_ERROR;
     }
     rst_kept_done(kept);
-    if (code != SQLITE_OK && a->writing && sqlite3_get_autocommit(a->inner)) {
-        a->writing = false;
-        (void)rst_execute(a->c, NULL, "ROLLBACK"); /* a trigger or a constraint rolled back: so does all of it */
-    }
+    if (code != SQLITE_OK) (void)rst_inner_rolled_back(a);
     return code;
 }
 

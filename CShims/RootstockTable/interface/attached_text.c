@@ -122,16 +122,11 @@ static void name_main(const rst_attached *a, const rst_syntax *node, bool object
         name_main(a, child, names && child == node->first, edits);
 }
 
-/* Of a statement that has no tree (DROP, ALTER, PRAGMA): the one name that may have a schema is the first that does. */
-static void name_first_main(const rst_attached *a, const char *sql, const char *end, rst_edits *edits) {
-    const char *p = sql;
-    rst_token previous = rst_token_next(&p, end), token = rst_token_next(&p, end);
-    while (token.type != TOKEN_END && !rst_token_mark(&token, ".")) {
-        previous = token;
-        token = rst_token_next(&p, end);
-    }
-    if (token.type != TOKEN_END && rst_token_same_name(&previous, a->schema))
-        rst_edits_add(edits, previous.text, previous.text + previous.size, sqlite3_mprintf("main"));
+/* Of a statement that has no tree (DROP, ALTER, REINDEX, PRAGMA): its head names the schema. */
+static void name_head_main(const rst_attached *a, const char *sql, const char *end, rst_edits *edits) {
+    const rst_token schema = rst_schema_statement_read(sql, end).schema;
+    if (rst_token_same_name(&schema, a->schema))
+        rst_edits_add(edits, schema.text, schema.text + schema.size, sqlite3_mprintf("main"));
 }
 
 /* The text as inner is to run it, its parameters numbered. */
@@ -145,7 +140,7 @@ static int inner_text(rst_attached *a, const char *sql, const char *end, char **
     if (code == SQLITE_OK)
         name_main(a, tree.root, false, &edits);
     else if (code == SQLITE_ERROR)
-        name_first_main(a, sql, end, &edits);
+        name_head_main(a, sql, end, &edits);
     rst_syntax_free(&tree);
     if (code == SQLITE_NOMEM) return code;
     code = rst_edits_apply(&edits, sql, end, &named);
@@ -464,8 +459,7 @@ int rst_attached_rewrite(rst_connection *c, const char *sql, const char *end, ch
         *done = true; /* a violated foreign key must leave the transaction open */
         return rst_quoted_call("rootstock_commit", sql, end, rewritten);
     }
-    if (rst_token_is(&token, "INSERT") || rst_token_is(&token, "REPLACE") || rst_token_is(&token, "UPDATE") ||
-        rst_token_is(&token, "DELETE") || rst_token_is(&token, "WITH"))
+    if (rst_begins_change(&token))
         code = rewrite_change(c, sql, end, rewritten, done, message);
     else if (rst_token_is(&token, "CREATE") || rst_token_is(&token, "DROP") || rst_token_is(&token, "ALTER"))
         code = rewrite_schema(c, sql, end, rewritten, done, message);

@@ -386,8 +386,7 @@ static int rewrite_here(rst_connection *c, const char *sql, int bytes, char **re
         return rst_rewrite_schema(c, sql, last, stop, rewritten, message);
     }
     last = rst_token_last_end(sql, last); /* of a schema's own text SQLite keeps the comment behind it */
-    if (rst_token_is(&token, "INSERT") || rst_token_is(&token, "REPLACE") || rst_token_is(&token, "UPDATE") ||
-        rst_token_is(&token, "DELETE") || rst_token_is(&token, "WITH")) {
+    if (rst_begins_change(&token)) {
         code = rewrite_data(c, sql, last, rewritten, &plain, message);
         if (code == SQLITE_OK && plain && stop == end) rst_rewrite_cache_put(c, sql, end, *rewritten);
         return code;

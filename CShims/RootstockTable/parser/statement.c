@@ -243,6 +243,11 @@ bool rst_statement_clears(const rst_statement_parts *parts) {
     return first.type == TOKEN_END && parts->index.type == TOKEN_END;
 }
 
+bool rst_begins_change(const rst_token *first) {
+    return rst_token_is(first, "INSERT") || rst_token_is(first, "REPLACE") || rst_token_is(first, "UPDATE") ||
+           rst_token_is(first, "DELETE") || rst_token_is(first, "WITH");
+}
+
 char *rst_span_text(const char *start, const char *end) {
     return sqlite3_mprintf("%.*s", (int)(end - start), start);
 }

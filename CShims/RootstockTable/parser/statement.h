@@ -35,6 +35,8 @@ typedef struct rst_statement_parts {
     rst_span limit;       /* ORDER BY and LIMIT of an UPDATE or DELETE that stand behind RETURNING, or nulls */
 } rst_statement_parts;
 
+/* Whether a statement that begins with this word is an INSERT, UPDATE or DELETE, or, of WITH, may be one. */
+bool rst_begins_change(const rst_token *first);
 /* Finds the parts of the one statement in [sql, end). KIND_OTHER where it is none of these or makes no sense. */
 void rst_statement_parse(const char *sql, const char *end, rst_statement_parts *parts);
 /* A DELETE of every row, of which nothing else is said: no WITH, no RETURNING, and nothing behind the table that could

@@ -261,6 +261,9 @@ def rules(main, other):
         sql(statement)
         counted()
         sql("SELECT * FROM x.u ORDER BY a")
+    for statement in ("UPDATE x.u SET b = b", "ANALYZE x.u", "REINDEX x.u", "ANALYZE x", "SELECT tbl FROM x.sqlite_stat1 ORDER BY 1", "CREATE INDEX x.ub ON u(b)"):
+        sql(statement)
+        sql("SELECT total_changes()")
     sql("CREATE INDEX x.i ON absent(a)")
     sql("DROP TABLE x.absent")
     sql("CREATE TEMP TABLE here(a, b)")
