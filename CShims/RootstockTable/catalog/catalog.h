@@ -56,5 +56,8 @@ void rst_tables_name_tree(const rst_connection *c, int number, sqlite3_str *out,
 /* Every row of the table, and every entry of its indexes. Where it fails the transaction is broken. */
 int rst_clear_rows(rst_table *table);
 void rst_retired_vtabs_free(rst_connection *c);
+/* The collation that keys can be ordered by; null is BINARY. False: there is none of that name, and *collation is
+** UINT8_MAX. */
+bool rst_collation_number(const char *name, uint8_t *collation);
 
 #endif

@@ -18,8 +18,6 @@ void *rst_array_grown(void *array, int count, size_t size);
 void *rst_array_new(int count, size_t size);
 /* Arrays for that many columns. False: no memory. */
 bool rst_foreign_key_room(rst_foreign_key *foreign, int count);
-/* The collation that keys can be ordered by; false: there is none of that name, and *collation is UINT8_MAX. */
-bool rst_collation_number(const char *name, uint8_t *collation);
 /* What the index owns, but for its tree. */
 void rst_index_free(rst_index *index);
 /* A column's text, or null; as sqlite3_column_text. */

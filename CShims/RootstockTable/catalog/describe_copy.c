@@ -1,8 +1,8 @@
 /*
 ** describe_copy.c - after a change of the schema, the tables that it does not concern are described by a copy.
 **
-** To describe a table is to read its text and those of its indexes, microseconds; a change of the schema describes all
-** of them. What is said of a table hangs on its own row of the catalog and on those
+** To describe a table is to read its text and those of its indexes. That takes microseconds, and a change of the
+** schema describes all tables. What is said of a table hangs on its own row of the catalog and on those
 ** of its indexes, so where these are the same, its description is. One that was not used yet is as good as its copy,
 ** and stays. Invariant: a copy is what rst_table_complete would make: what belongs to the table's use (cursors, plans,
 ** statistics, the open tree) is not copied.

@@ -1,5 +1,5 @@
 /*
-** names.c - names that a table's rowid goes by, and columns that a list of names or a SET means.
+** names.c - names that a table's rowid goes by, columns that a list of names or a SET means, and collations.
 */
 #include "catalog/catalog.h"
 #include "catalog/column_sets.h"
@@ -19,6 +19,18 @@ const char *rst_rowid_word(const rst_table *table) {
 
 const char *rst_rowid_name(const rst_table *table) {
     return table->rowid_column >= 0 ? table->columns[table->rowid_column].name : rst_rowid_word(table);
+}
+
+bool rst_collation_number(const char *name, uint8_t *collation) {
+    if (name == NULL || sqlite3_stricmp(name, "BINARY") == 0)
+        *collation = ROOTSTOCK_COLLATION_BINARY;
+    else if (sqlite3_stricmp(name, "NOCASE") == 0)
+        *collation = ROOTSTOCK_COLLATION_NOCASE;
+    else if (sqlite3_stricmp(name, "RTRIM") == 0)
+        *collation = ROOTSTOCK_COLLATION_RTRIM;
+    else
+        *collation = UINT8_MAX;
+    return *collation != UINT8_MAX;
 }
 
 int rst_column_named(const rst_table *table, const rst_token *name) {

@@ -137,18 +137,6 @@ static bool read_constant(reader *r, const rst_syntax *constant, predicate *node
     return done;
 }
 
-bool rst_partial_predicate_collation(const char *name, uint8_t *collation) {
-    if (name == NULL || sqlite3_stricmp(name, "BINARY") == 0)
-        *collation = ROOTSTOCK_COLLATION_BINARY;
-    else if (sqlite3_stricmp(name, "NOCASE") == 0)
-        *collation = ROOTSTOCK_COLLATION_NOCASE;
-    else if (sqlite3_stricmp(name, "RTRIM") == 0)
-        *collation = ROOTSTOCK_COLLATION_RTRIM;
-    else
-        return false;
-    return true;
-}
-
 /* Takes a COLLATE off the operand; *explicit: it has one. False: one that is not known. */
 static bool read_collation(const rst_syntax **operand, uint8_t *collation, bool *explicit) {
     rst_token name, none;
@@ -158,7 +146,7 @@ static bool read_collation(const rst_syntax **operand, uint8_t *collation, bool 
     if (!*explicit) return true;
     name = rst_syntax_name((*operand)->last, &none);
     text = rst_token_name(&name);
-    known = text != NULL && rst_partial_predicate_collation(text, collation);
+    known = text != NULL && rst_collation_number(text, collation);
     sqlite3_free(text);
     *operand = (*operand)->first;
     return known;

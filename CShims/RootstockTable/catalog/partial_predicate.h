@@ -30,8 +30,6 @@ typedef struct rst_known {
     int constraint;        /* its number in xBestIndex */
 } rst_known;
 
-/* A collation whose order is known here. */
-bool rst_partial_predicate_collation(const char *name, uint8_t *collation);
 /* The affinity of the table's column, -1: the rowid. */
 char rst_partial_predicate_affinity(const rst_table *table, int column);
 /* Reads the text behind WHERE of an index on the table. *out is null where it says something that is not understood

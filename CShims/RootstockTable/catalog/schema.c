@@ -148,17 +148,6 @@ static char affinity_of(const char *type, bool strict) {
 #undef LETTERS
 }
 
-bool rst_collation_number(const char *name, uint8_t *collation) {
-    static const char *const names[] = {"BINARY", "NOCASE", "RTRIM"};
-    static const uint8_t numbers[] = {ROOTSTOCK_COLLATION_BINARY, ROOTSTOCK_COLLATION_NOCASE,
-                                      ROOTSTOCK_COLLATION_RTRIM};
-    *collation = UINT8_MAX;
-    for (int i = 0; i < 3 && *collation == UINT8_MAX; i++) {
-        if (sqlite3_stricmp(name, names[i]) == 0) *collation = numbers[i];
-    }
-    return *collation != UINT8_MAX;
-}
-
 /* SQLite's estimate of a column's width, in units of 4 bytes. */
 static int size_estimate(const rst_column *column) {
     int v = 0;

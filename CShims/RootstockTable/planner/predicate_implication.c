@@ -47,7 +47,7 @@ int rst_known_from(const rst_table *table, sqlite3_index_info *info, bool truste
         count++;
         if (constraint->op == SQLITE_INDEX_CONSTRAINT_ISNULL || constraint->op == SQLITE_INDEX_CONSTRAINT_ISNOTNULL)
             continue;
-        if (!rst_partial_predicate_collation(sqlite3_vtab_collation(info, i), &k->collation)) continue;
+        if (!rst_collation_number(sqlite3_vtab_collation(info, i), &k->collation)) continue;
         if (sqlite3_vtab_rhs_value(info, i, &value) != SQLITE_OK || value == NULL) continue;
         k->constant = true;
         affinity = rst_partial_predicate_affinity(table, column);
