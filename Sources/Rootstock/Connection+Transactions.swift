@@ -83,10 +83,10 @@ extension Connection {
         try run(beginning(.deferred))
         do {
             let result = try refusingWrites(body)
-            try end()
+            try uncancelled(end)
             return result
         } catch {
-            if isInTransaction { try? end() }
+            if isInTransaction { try? uncancelled(end) }
             throw error
         }
     }
@@ -188,9 +188,13 @@ extension Connection {
 
     /// Runs `body` whether or not the call that has the connection was cancelled: what ends a transaction.
     func uncancelled<T, E: Error>(_ body: () throws(E) -> T) throws(E) -> T {
-        let asked = call
+        guard let asked = call else { return try body() }
         call = nil
-        defer { call = asked }
+        asked.protect(true)
+        defer {
+            asked.protect(false)
+            call = asked
+        }
         return try body()
     }
 }

@@ -12,6 +12,8 @@ final class PoolCall: Sendable {
         var timer: Task<Void, Never>?
         /// SQLite's connection while the call has one, which any thread may interrupt: under the monitor's lock it is not closed.
         nonisolated(unsafe) var database: OpaquePointer?
+        /// Whether its connection does what a cancelled call does, too: end a transaction.
+        var isProtected = false
     }
 
     /// Runs the call with the connection that it is lent, or with leave to open one.
@@ -34,12 +36,27 @@ final class PoolCall: Sendable {
 
     /// Makes the statement that runs now fail, and the next one that is prepared.
     func cancel() {
-        state.withState { state in
-            state.isCancelled = true
-            // Under the lock, under which the connection is given back, too: nobody else's statement is interrupted.
-            if let database = state.database { sqlite3_interrupt(database) }
+        state.withState { $0.isCancelled = true }
+        guard interrupt() else { return }
+        // SQLite forgets an interrupt that comes while no statement runs, so between the question of a statement that is prepared and its
+        // first step. One is not enough, then.
+        Task.detached { [self] in
+            repeat { try? await Task.sleep(for: .milliseconds(10)) } while interrupt()
         }
     }
+
+    /// Interrupts the statement that runs; returns whether the call still has a connection.
+    private func interrupt() -> Bool {
+        // Under the lock, under which the connection is given back, too: nobody else's statement is interrupted.
+        state.withState { state in
+            guard let database = state.database else { return false }
+            if !state.isProtected { sqlite3_interrupt(database) }
+            return true
+        }
+    }
+
+    /// Begins or ends what is done although the call is cancelled.
+    func protect(_ isProtected: Bool) { state.withState { $0.isProtected = isProtected } }
 
     /// Tells which connection the call has, from here to the call with `nil`.
     func uses(_ database: OpaquePointer?) { state.withState { $0.database = database } }

@@ -82,6 +82,22 @@ import Testing
         #expect(try await store.read { try $0.queryValue("SELECT a FROM t") } == 2)
     }
 
+    /// SQLite forgets an interrupt that comes before the first step.
+    @Test(arguments: apiEngines) func aStatementThatBeginsAfterTheCancellationEnds(engine: Engine) async throws {
+        let store = try store(engine)
+        let (read, goOn) = await paused { pause in
+            try await store.read { connection in
+                let statement = try connection.prepare(Self.endless)
+                pause()
+                _ = try statement.step()
+            }
+        }
+        read.cancel()
+        goOn.signal()
+        await #expect(throws: CancellationError.self) { try await read.value }
+        #expect(try await store.read { try $0.queryValue("SELECT count(*) FROM t") } == 0)
+    }
+
     @Test(arguments: apiEngines) func aTaskCancelledInAClosureCommitsNothing(engine: Engine) async throws {
         let store = try store(engine)
         let (write, goOn) = await paused { pause in
