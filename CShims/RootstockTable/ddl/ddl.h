@@ -23,6 +23,18 @@ int rst_program_tables_listed(rst_connection *c);
 /* Runs CREATE, DROP and ALTER of such a table as far as SQLite does so on the connection itself. *done: the store's
 ** part is done, too. */
 int rst_program_table_change(rst_connection *c, const char *sql, bool *done, char **message);
+/* create_as.c: what CREATE TABLE x AS SELECT makes. Begins as {0}. */
+typedef struct rst_created_as {
+    char *text; /* as SQLite would write it for x; null: IF NOT EXISTS, and x exists */
+    sqlite3 *db; /* holds such a table, and the rows */
+    sqlite3_stmt *rows;
+} rst_created_as;
+/* Evaluates the SELECT of such a statement, with these values for its parameters. Free what comes of it in any case. */
+int rst_create_as_gather(rst_connection *c, const char *sql, int count, sqlite3_value **values, rst_created_as *created,
+                         char **message);
+void rst_created_as_free(rst_created_as *created);
+/* Inserts what a query gives into the table of main that a text as above creates. */
+int rst_rows_copy(sqlite3_stmt *from, sqlite3 *to, const char *created, char **message);
 /* vacuum.c: a copy of the store, as of now, into a new file at path. */
 int rst_store_copy(rst_connection *c, const char *path, char **message);
 

@@ -4,11 +4,13 @@
 ** | rootstock_attach(file, schema)                     | ATTACH: a store's own way, or SQLite's               |
 ** | rootstock_attached_run(schema, text, values ...)   | a statement without rows; always 0                   |
 ** | rootstock_attached_rows(schema, text, values ...)  | one with rows: PRAGMA, RETURNING                     |
+** | rootstock_attached_create(schema, text, values ...)| CREATE TABLE AS SELECT from tables of others         |
 ** Invariant: such a statement belongs to SQLite's transaction, as a change of a row does.
 */
 #include "interface/attached.h"
 #include "interface/hosting.h"
 #include "common/result_rows.h"
+#include "ddl/ddl.h"
 #include "parser/statement.h"
 #include "program/argument_pack.h"
 
@@ -187,6 +189,9 @@ static int count_changes(rst_attached *a, sqlite3_int64 changes, char **message)
     return code;
 }
 
+typedef int runner(rst_attached *a, const char *text, int count, sqlite3_value **values, rst_result_rows *rows,
+                   char **message);
+
 static int run_inner(rst_attached *a, const char *text, int count, sqlite3_value **values, rst_result_rows *rows,
                      char **message) {
     rst_kept *kept;
@@ -206,9 +211,30 @@ static int run_inner(rst_attached *a, const char *text, int count, sqlite3_value
     return code;
 }
 
+/* The connection evaluates the SELECT, and inner gets the table with its rows. */
+static int create_as(rst_attached *a, const char *text, int count, sqlite3_value **values, rst_result_rows *rows,
+                     char **message) {
+    const sqlite3_int64 rowid = sqlite3_last_insert_rowid(a->inner);
+    rst_created_as created = {0};
+    int code = rst_create_as_gather(a->c, text, count, values, &created, message);
+    UNUSED(rows);
+    if (code == SQLITE_OK && created.text != NULL) {
+        code = rst_inner_run(a, "SAVEPOINT \"rootstock create\"", message);
+        if (code == SQLITE_OK) {
+            code = rst_inner_run(a, created.text, message);
+            if (code == SQLITE_OK) code = rst_rows_copy(created.rows, a->inner, created.text, message);
+            if (code != SQLITE_OK) (void)rst_inner_run(a, "ROLLBACK TO \"rootstock create\"", NULL);
+            (void)rst_inner_run(a, "RELEASE \"rootstock create\"", NULL);
+        }
+        sqlite3_set_last_insert_rowid(a->inner, rowid);
+    }
+    rst_created_as_free(&created);
+    return code;
+}
+
 /* Runs the text on inner inside SQLite's transaction. What it failed with, inner has undone or, as a conflict clause
 ** says, kept. */
-static int run_inside(rst_attached *a, const char *text, bool counts, int count, sqlite3_value **values,
+static int run_inside(rst_attached *a, runner *run, const char *text, bool counts, int count, sqlite3_value **values,
                       rst_result_rows *rows, char **message) {
     sqlite3 *db = a->c->db;
     sqlite3_int64 rowid = sqlite3_last_insert_rowid(db), total;
@@ -217,7 +243,7 @@ static int run_inside(rst_attached *a, const char *text, bool counts, int count,
     if (code != SQLITE_OK) return code;
     sqlite3_set_last_insert_rowid(a->inner, rowid);
     total = sqlite3_total_changes64(a->inner);
-    code = run_inner(a, text, count, values, rows, message);
+    code = run(a, text, count, values, rows, message);
     if (!rst_inner_rolled_back(a) && counts) {
         const sqlite3_int64 changes = sqlite3_changes64(a->inner);
         total = sqlite3_total_changes64(a->inner) - total;
@@ -229,8 +255,8 @@ static int run_inside(rst_attached *a, const char *text, bool counts, int count,
     return code;
 }
 
-static int run_whole(rst_connection *c, const char *schema, const char *text, int count, sqlite3_value **values,
-                     rst_result_rows *rows, char **message) {
+static int run_whole(rst_connection *c, runner *run, const char *schema, const char *text, int count,
+                     sqlite3_value **values, rst_result_rows *rows, char **message) {
     rst_attached *a = schema == NULL || text == NULL ? NULL : rst_attached_find(c, schema);
     const bool alone = sqlite3_get_autocommit(c->db) != 0;
     const char *p = text;
@@ -252,7 +278,7 @@ static int run_whole(rst_connection *c, const char *schema, const char *text, in
     code = alone ? rst_execute_kept(c, message, "SAVEPOINT \"rootstock attached\"") : SQLITE_OK;
     if (code != SQLITE_OK) return code;
     counts = rst_begins_change(&first);
-    code = run_inside(a, text, counts, count, values, rows, message);
+    code = run_inside(a, run, text, counts, count, values, rows, message);
     if (code == SQLITE_OK && !counts) code = rst_attached_refresh(a, message);
     if (!alone || sqlite3_get_autocommit(c->db)) return code;
     ended = rst_execute_kept(c, &refusal, "RELEASE \"rootstock attached\"");
@@ -263,15 +289,15 @@ static int run_whole(rst_connection *c, const char *schema, const char *text, in
     return ended;
 }
 
-static void run_function(sqlite3_context *context, int count, sqlite3_value **values) {
+static void run_with(runner *run, sqlite3_context *context, int count, sqlite3_value **values) {
     rst_connection *c = rst_function_connection(context);
     sqlite3_value **flat = NULL;
     char *message = NULL;
     int total = 0, code = SQLITE_MISUSE;
     if (count >= 2) code = rst_argument_pack_open(count - 2, values + 2, &flat, &total);
     if (code == SQLITE_OK)
-        code = run_whole(c, (const char *)sqlite3_value_text(values[0]), (const char *)sqlite3_value_text(values[1]),
-                         total, flat, NULL, &message);
+        code = run_whole(c, run, (const char *)sqlite3_value_text(values[0]),
+                         (const char *)sqlite3_value_text(values[1]), total, flat, NULL, &message);
     sqlite3_free(flat);
     if (code != SQLITE_OK) {
         rst_function_fail(context, c, code, message);
@@ -279,6 +305,14 @@ static void run_function(sqlite3_context *context, int count, sqlite3_value **va
     }
     sqlite3_free(message);
     sqlite3_result_int(context, 0);
+}
+
+static void run_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    run_with(run_inner, context, count, values);
+}
+
+static void create_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    run_with(create_as, context, count, values);
 }
 
 /* ---- rootstock_attached_rows ---- */
@@ -323,8 +357,9 @@ static int rows_filter(sqlite3_vtab_cursor *base, int number, const char *plan, 
     rst_call_enter();
     code = rst_argument_pack_open(count - 2, values + 2, &flat, &total);
     if (code == SQLITE_OK)
-        code = run_whole(c, (const char *)sqlite3_value_text(values[0]), (const char *)sqlite3_value_text(values[1]),
-                         total, flat, &cursor->rows, &message);
+        code =
+            run_whole(c, run_inner, (const char *)sqlite3_value_text(values[0]),
+                      (const char *)sqlite3_value_text(values[1]), total, flat, &cursor->rows, &message);
     code = rst_leave(c, code);
     sqlite3_free(flat);
     cursor->shown.row = cursor->rows.first;
@@ -350,5 +385,7 @@ int rst_attached_register(rst_connection *c) {
     if (code == SQLITE_OK) code = rst_module(c, "rootstock_attached_rows", &rows_module);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_attach", 2, SQLITE_DIRECTONLY, attach_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_attached_run", -1, SQLITE_DIRECTONLY, run_function);
+    if (code == SQLITE_OK)
+        code = rst_function(c, "rootstock_attached_create", -1, SQLITE_DIRECTONLY, create_function);
     return code;
 }

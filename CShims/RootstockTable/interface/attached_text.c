@@ -9,6 +9,7 @@
 ** | UPDATE, DELETE that read other tables                | itself                                                    |
 ** | COMMIT, END, RELEASE                                 | rootstock_commit                                          |
 ** | CREATE, DROP, ALTER, REINDEX, ANALYZE, VACUUM        | rootstock_attached_run                                    |
+** | CREATE TABLE AS SELECT from other tables             | rootstock_attached_create                                 |
 ** | PRAGMA schema.name, PRAGMA table_info(its table)     | rootstock_attached_rows                                   |
 ** | schema.sqlite_master                                 | schema.rootstock_attached_schema                          |
 ** Invariant: what inner runs as a whole names no table outside its store.
@@ -153,6 +154,44 @@ static int inner_text(rst_attached *a, const char *sql, const char *end, char **
     return code == SQLITE_OK && *out == NULL ? SQLITE_NOMEM : code;
 }
 
+/* schema.sqlite_master among the tables below the node. */
+static void rename_tables(rst_connection *c, const rst_syntax *node, bool item, rst_edits *edits) {
+    static const char *const names[][2] = {{"sqlite_master", "rootstock_attached_schema"},
+                                           {"sqlite_schema", "rootstock_attached_schema"},
+                                           {"sqlite_sequence", "rootstock_attached_sequence"},
+                                           {"sqlite_stat1", "rootstock_attached_stat1"}};
+    for (size_t i = 0; node->kind == SYNTAX_TABLE && i < sizeof names / sizeof names[0]; i++) {
+        rst_token schema, name = rst_syntax_name(node->first, &schema);
+        const bool bare = item && rst_syntax_child(node, SYNTAX_ALIAS) == NULL;
+        if (schema.type == TOKEN_END || !rst_token_same_name(&name, names[i][0]) || attached_called(c, &schema) == NULL)
+            continue;
+        rst_edits_add(edits, name.text, name.text + name.size,
+                      sqlite3_mprintf("%s%s%s", names[i][1], bare ? " AS " : "", bare ? names[i][0] : ""));
+    }
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next)
+        rename_tables(c, child, node->kind == SYNTAX_FROM, edits);
+}
+
+static int rewrite_names(rst_connection *c, const char *sql, const char *end, char **out) {
+    rst_syntax_tree tree;
+    rst_edits edits = {0};
+    int code = rst_syntax_parse(&tree, sql, end);
+    if (code == SQLITE_OK) rename_tables(c, tree.root, false, &edits);
+    rst_syntax_free(&tree);
+    if (code == SQLITE_NOMEM) return code;
+    return rst_edits_apply(&edits, sql, end, out);
+}
+
+/* The text of CREATE TABLE AS SELECT as the connection is to run it. The columns' names are what is written, parameters
+** among them. */
+static int outer_text(rst_attached *a, const char *sql, const char *end, char **out, rst_parameters *parameters,
+                      char **message) {
+    int code = rewrite_names(a->c, sql, end, out);
+    if (code == SQLITE_OK && *out == NULL) *out = rst_span_text(sql, end);
+    if (*out == NULL) return SQLITE_NOMEM;
+    return code == SQLITE_OK ? rst_parameters_number(a->c, *out, *out + strlen(*out), parameters, NULL, message) : code;
+}
+
 /* The columns that inner's statement gives, of the function's. */
 static int name_columns(rst_attached *a, const char *text, sqlite3_str *out, int *columns, char **message) {
     rst_kept *kept;
@@ -168,18 +207,22 @@ static int name_columns(rst_attached *a, const char *text, sqlite3_str *out, int
     return SQLITE_ERROR;
 }
 
-static int whole(rst_attached *a, const char *sql, const char *end, bool prepares, char **out, char **message) {
+/* A statement without rows, one whose columns inner tells, or CREATE TABLE AS SELECT from tables of others. */
+typedef enum whole_kind { WHOLE_RUNS, WHOLE_SHOWS, WHOLE_CREATES } whole_kind;
+
+static int whole(rst_attached *a, const char *sql, const char *end, whole_kind kind, char **out, char **message) {
     rst_parameters parameters = {0};
     sqlite3_str *text = sqlite3_str_new(NULL);
     char *inner = NULL;
     int columns = 0;
-    int code = inner_text(a, sql, end, &inner, &parameters, message);
+    int code = kind == WHOLE_CREATES ? outer_text(a, sql, end, &inner, &parameters, message)
+                                     : inner_text(a, sql, end, &inner, &parameters, message);
     sqlite3_str_appendall(text, "SELECT ");
-    if (code == SQLITE_OK && prepares) code = name_columns(a, inner, text, &columns, message);
-    if (columns > 0)
-        sqlite3_str_appendf(text, " FROM rootstock_attached_rows(%Q,%Q", a->schema, inner);
-    else
-        sqlite3_str_appendf(text, "1 WHERE rootstock_attached_run(%Q,%Q", a->schema, inner);
+    if (code == SQLITE_OK && kind == WHOLE_SHOWS) code = name_columns(a, inner, text, &columns, message);
+    sqlite3_str_appendall(text, columns > 0             ? " FROM rootstock_attached_rows("
+                                : kind == WHOLE_CREATES ? "1 WHERE rootstock_attached_create("
+                                                        : "1 WHERE rootstock_attached_run(");
+    sqlite3_str_appendf(text, "%Q,%Q", a->schema, inner);
     if (code == SQLITE_OK) code = rst_argument_pack_arguments(&parameters, text);
     sqlite3_str_appendall(text, ")");
     rst_parameters_free(&parameters);
@@ -308,7 +351,7 @@ static int rewrite_change(rst_connection *c, const char *sql, const char *end, c
     code = reads_other(a, sql, end, &other);
     if (code != SQLITE_OK) return code;
     if (other.start == NULL) {
-        code = whole(a, sql, end, true, out, message);
+        code = whole(a, sql, end, WHOLE_SHOWS, out, message);
         if (code == SQLITE_OK || code == SQLITE_NOMEM || runs_whole) return code;
         rst_forget_message(message);
     } else if (runs_whole) {
@@ -378,26 +421,22 @@ static int rewrite_attach(rst_connection *c, const char *p, const char *end, cha
 
 /* ---- the rest ---- */
 
+static bool creates_as(const rst_schema_statement *s) {
+    return rst_schema_statement_is(s, "CREATE", "TABLE") && rst_token_is(&s->after, "AS");
+}
+
 /* CREATE, DROP, ALTER: the store whose schema changes. */
 static int rewrite_schema(rst_connection *c, const char *sql, const char *end, char **out, bool *done, char **message) {
     const rst_schema_statement s = rst_schema_statement_read(sql, end);
+    const bool mains = s.temporary || (rst_token_is(&s.verb, "CREATE") && s.schema.type == TOKEN_END);
+    rst_attached *a = mains ? NULL : attached_of(c, &s.schema, &s.name);
     rst_span other = {NULL, NULL};
-    rst_attached *a;
     int code;
-    if (s.temporary || (rst_token_is(&s.verb, "CREATE") && s.schema.type == TOKEN_END)) return SQLITE_OK; /* main's */
-    a = attached_of(c, &s.schema, &s.name);
-    if (a == NULL) return SQLITE_OK;
+    if (a == NULL) return creates_as(&s) ? rewrite_names(c, sql, end, out) : SQLITE_OK;
     *done = true;
     code = rst_token_is(&s.verb, "CREATE") ? reads_other(a, sql, end, &other) : SQLITE_OK;
     if (code != SQLITE_OK) return code;
-    if (rst_schema_statement_is(&s, "CREATE", "TABLE") && other.start != NULL) {
-        rst_set_message(message,
-                        "CREATE TABLE %s.%.*s AS SELECT cannot read tables of others (%.*s): write CREATE TABLE with "
-                        "its columns, then INSERT INTO ... SELECT",
-                        a->schema, (int)s.name.size, s.name.text, (int)(other.end - other.start), other.start);
-        return SQLITE_ERROR;
-    }
-    return whole(a, sql, end, false, out, message);
+    return whole(a, sql, end, other.start != NULL && creates_as(&s) ? WHOLE_CREATES : WHOLE_RUNS, out, message);
 }
 
 /* PRAGMA: of the store that its schema names, or that has the table or index. */
@@ -413,35 +452,7 @@ static int rewrite_pragma(rst_connection *c, const char *sql, const char *end, c
             a = attached_of(c, &pragma.schema, &pragma.argument);
     if (a == NULL) return SQLITE_OK;
     *done = true;
-    return whole(a, sql, end, true, out, message);
-}
-
-/* schema.sqlite_master among the tables below the node. */
-static void rename_tables(rst_connection *c, const rst_syntax *node, bool item, rst_edits *edits) {
-    static const char *const names[][2] = {{"sqlite_master", "rootstock_attached_schema"},
-                                           {"sqlite_schema", "rootstock_attached_schema"},
-                                           {"sqlite_sequence", "rootstock_attached_sequence"},
-                                           {"sqlite_stat1", "rootstock_attached_stat1"}};
-    for (size_t i = 0; node->kind == SYNTAX_TABLE && i < sizeof names / sizeof names[0]; i++) {
-        rst_token schema, name = rst_syntax_name(node->first, &schema);
-        const bool bare = item && rst_syntax_child(node, SYNTAX_ALIAS) == NULL;
-        if (schema.type == TOKEN_END || !rst_token_same_name(&name, names[i][0]) || attached_called(c, &schema) == NULL)
-            continue;
-        rst_edits_add(edits, name.text, name.text + name.size,
-                      sqlite3_mprintf("%s%s%s", names[i][1], bare ? " AS " : "", bare ? names[i][0] : ""));
-    }
-    for (const rst_syntax *child = node->first; child != NULL; child = child->next)
-        rename_tables(c, child, node->kind == SYNTAX_FROM, edits);
-}
-
-static int rewrite_names(rst_connection *c, const char *sql, const char *end, char **out) {
-    rst_syntax_tree tree;
-    rst_edits edits = {0};
-    int code = rst_syntax_parse(&tree, sql, end);
-    if (code == SQLITE_OK) rename_tables(c, tree.root, false, &edits);
-    rst_syntax_free(&tree);
-    if (code == SQLITE_NOMEM) return code;
-    return rst_edits_apply(&edits, sql, end, out);
+    return whole(a, sql, end, WHOLE_SHOWS, out, message);
 }
 
 int rst_attached_rewrite(rst_connection *c, const char *sql, const char *end, char **rewritten, bool *done,
@@ -471,7 +482,7 @@ int rst_attached_rewrite(rst_connection *c, const char *sql, const char *end, ch
         if (a == NULL) return SQLITE_OK;
         *done = true;
         if (s.schema.type != TOKEN_END || rst_token_is(&token, "VACUUM"))
-            return whole(a, sql, end, false, rewritten, message);
+            return whole(a, sql, end, WHOLE_RUNS, rewritten, message);
         *rewritten =
             sqlite3_mprintf("SELECT 1 WHERE rootstock_attached_run(%Q,'%.*s')", a->schema, (int)token.size, token.text);
         return *rewritten == NULL ? SQLITE_NOMEM : SQLITE_OK;
