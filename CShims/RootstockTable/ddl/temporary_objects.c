@@ -3,8 +3,8 @@
 ** store.
 **
 ** SQLite rewrites them with the schema's own, or refuses the change because of them. So for an ALTER TABLE they are
-** lent to the schema database, with the temp tables that they name. When the change is done, SQLite's new texts are
-** made in temp. Invariant: outside of rst_schema_change the schema database has no temp table and no temp view.
+** lent to the schema database, with the temp tables that they name. Tables of attached files that they name are temp
+** tables there, too. When the change is done, SQLite's new texts are made in temp. Invariant: outside of rst_schema_change the schema database has no temp table and no temp view.
 */
 #include "ddl/ddl.h"
 #include "ddl/temporary.h"
@@ -15,6 +15,7 @@
 
 typedef struct temporary_object {
     char *type, *name, *table_name, *sql;
+    bool attached; /* stands for a table or view of an attached file */
     bool lent;
     char *now; /* the text that ALTER TABLE made of it; null: the same */
 } temporary_object;
@@ -44,13 +45,11 @@ static bool is(const temporary_object *object, const char *type) {
     return strcmp(object->type, type) == 0;
 }
 
-static int read_objects(rst_connection *c, struct rst_temporary_objects *objects) {
+/* sql: from sqlite3_malloc, freed here. */
+static int read_objects(rst_connection *c, struct rst_temporary_objects *objects, bool attached, char *sql) {
     sqlite3_stmt *statement;
-    int code =
-        sqlite3_prepare_v2(c->db,
-                           "SELECT type, name, tbl_name, sql FROM temp.sqlite_master WHERE type<>'index' AND sql "
-                           "NOTNULL AND name NOT GLOB 'rootstock [tv]*' AND name NOT GLOB 'sqlite_*' ORDER BY rowid",
-                           -1, &statement, NULL);
+    int code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->db, sql, -1, &statement, NULL);
+    sqlite3_free(sql);
     if (code != SQLITE_OK) return code;
     while (sqlite3_step(statement) == SQLITE_ROW) {
         temporary_object *list = sqlite3_realloc64(objects->list, ((sqlite3_uint64)objects->count + 1) * sizeof *list),
@@ -61,7 +60,7 @@ static int read_objects(rst_connection *c, struct rst_temporary_objects *objects
         }
         objects->list = list;
         object = &list[objects->count++];
-        memset(object, 0, sizeof *object);
+        *object = (temporary_object){.attached = attached};
         object->type = rst_column_copy(statement, 0);
         object->name = rst_column_copy(statement, 1);
         object->table_name = rst_column_copy(statement, 2);
@@ -72,6 +71,27 @@ static int read_objects(rst_connection *c, struct rst_temporary_objects *objects
         }
     }
     sqlite3_finalize(statement);
+    return code;
+}
+
+/* Those of temp, and tables and views of the attached files, in the order in which SQLite looks for a name. */
+static int read_all(rst_connection *c, struct rst_temporary_objects *objects) {
+    const char *schema;
+    int code = read_objects(
+        c, objects, false,
+        sqlite3_mprintf("SELECT type, name, tbl_name, sql FROM temp.sqlite_master WHERE type<>'index' AND sql NOTNULL "
+                        "AND name NOT GLOB 'rootstock [tv]*' AND name NOT GLOB 'sqlite_*' ORDER BY rowid"));
+    if (objects->count == 0 && rewriter_of(c)->temporary_trigger_count == 0) return code;
+    for (int i = 2; code == SQLITE_OK && (schema = sqlite3_db_name(c->db, i)) != NULL; i++) {
+        if (strcmp(schema, "rootstock") == 0) continue;
+        code = read_objects(
+            c, objects, true,
+            sqlite3_mprintf("SELECT 'table', name, name, printf('CREATE TABLE \"%%w\"(%%s)', name, (SELECT "
+                            "group_concat(printf('\"%%w\"', c.name)) FROM pragma_table_xinfo(t.name, %Q) c WHERE "
+                            "hidden<>1)) FROM \"%w\".sqlite_master t WHERE type IN ('table','view') AND name NOT GLOB "
+                            "'sqlite_*'",
+                            schema, schema));
+    }
     return code;
 }
 
@@ -92,18 +112,35 @@ static bool prepares(sqlite3 *db, const char *sql) {
     return code == SQLITE_OK;
 }
 
+static bool names(const char *sql, const char *name) {
+    const char *p = sql, *end = sql + strlen(sql);
+    rst_token token;
+    do {
+        token = rst_token_next(&p, end);
+        if (rst_token_names(&token) && rst_token_same_name(&token, name)) return true;
+    } while (token.type != TOKEN_END);
+    return false;
+}
+
+/* Whether a text of temp's may mean that table of an attached file. */
+static bool is_meant(rst_connection *c, const struct rst_temporary_objects *objects, const char *name) {
+    const rst_rewriter *rewriter = rewriter_of(c);
+    const rst_catalog *loaded = &schema_of(c)->loaded;
+    bool found = false;
+    if (rst_catalog_find(loaded, "table", name) != NULL || rst_catalog_find(loaded, "view", name) != NULL) return false;
+    for (int i = 0; i < rewriter->temporary_trigger_count && !found; i++)
+        found = names(rewriter->temporary_triggers[i], name);
+    for (int i = 0; i < objects->count && !found && !objects->list[i].attached; i++)
+        found = names(objects->list[i].sql, name);
+    return found;
+}
+
 /* Whether the text names a database that only the connection has, or what the front door put into it. */
 static bool names_what_the_mirror_lacks(rst_connection *c, const char *sql) {
     if (strstr(sql, "rootstock") != NULL) return true;
     for (int i = 2;; i++) {
         const char *name = sqlite3_db_name(c->db, i);
-        const char *p = sql, *end = sql + strlen(sql);
-        rst_token token;
-        if (name == NULL) return false;
-        do {
-            token = rst_token_next(&p, end);
-            if (rst_token_names(&token) && rst_token_same_name(&token, name)) return true;
-        } while (token.type != TOKEN_END);
+        if (name == NULL || names(sql, name)) return name != NULL;
     }
 }
 
@@ -120,11 +157,12 @@ int rst_temporary_objects_lend(rst_connection *c, const char *sql) {
     memset(objects, 0, sizeof *objects);
     definitions_of(c)->temporary_objects = objects;
     objects->adds = rst_token_is(&s.after, "ADD");
-    code = read_objects(c, objects);
+    code = read_all(c, objects);
     for (int i = 0; i < objects->count && code == SQLITE_OK; i++) {
         temporary_object *object = &objects->list[i];
         char *text;
-        if (names_what_the_mirror_lacks(c, object->sql)) continue;
+        if (object->attached ? !is_meant(c, objects, object->name) : names_what_the_mirror_lacks(c, object->sql))
+            continue;
         if (sqlite3_strnicmp(object->sql, "CREATE VIRTUAL", 14) == 0) continue;
         text = rst_temporary_text(object->sql);
         if (text == NULL) return SQLITE_NOMEM;

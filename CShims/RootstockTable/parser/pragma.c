@@ -3,6 +3,7 @@
 ** takes for one.
 */
 #include "parser/parser.h"
+#include "parser/syntax_tree.h"
 
 /* 12x is no number, nor a token at all. */
 static bool is_number(const rst_token *token) {
@@ -17,6 +18,16 @@ static bool is_number(const rst_token *token) {
     return true;
 }
 
+static bool is_name(const rst_token *token) {
+    return rst_token_names(token) && !rst_syntax_is_reserved(token);
+}
+
+/* ON, DELETE and DEFAULT stand for what they say. */
+static bool is_argument(const rst_token *token) {
+    return is_name(token) || rst_token_is(token, "ON") || rst_token_is(token, "DELETE") ||
+           rst_token_is(token, "DEFAULT");
+}
+
 const char *rst_pragma_read(const char *text, const char *end, rst_pragma *pragma) {
     const char *p = text;
     rst_token token = rst_token_next(&p, end);
@@ -27,16 +38,16 @@ const char *rst_pragma_read(const char *text, const char *end, rst_pragma *pragm
         pragma->schema = pragma->name;
         pragma->name = rst_token_next(&p, end);
         token = rst_token_next(&p, end);
-        if (!rst_token_names(&pragma->schema)) return NULL;
+        if (!is_name(&pragma->schema)) return NULL;
     }
-    if (!rst_token_names(&pragma->name)) return NULL;
+    if (!is_name(&pragma->name)) return NULL;
     if (rst_token_mark(&token, "=") || rst_token_mark(&token, "(")) {
         const bool opens = token.text[0] == '(';
         pragma->argument = rst_token_next(&p, end);
         pragma->negative = rst_token_mark(&pragma->argument, "-");
         const bool sign = pragma->negative || rst_token_mark(&pragma->argument, "+");
         if (sign) pragma->argument = rst_token_next(&p, end);
-        if (!is_number(&pragma->argument) && (sign || !rst_token_names(&pragma->argument))) return NULL;
+        if (!is_number(&pragma->argument) && (sign || !is_argument(&pragma->argument))) return NULL;
         token = rst_token_next(&p, end);
         if (opens && !rst_token_mark(&token, ")")) return NULL;
         if (opens) token = rst_token_next(&p, end);

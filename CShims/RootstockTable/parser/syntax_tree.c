@@ -59,6 +59,10 @@ static rst_word word_of(const rst_token *token) {
     return WORD_OTHER;
 }
 
+bool rst_syntax_is_reserved(const rst_token *token) {
+    return token->type == TOKEN_WORD && word_of(token) == WORD_RESERVED;
+}
+
 void rst_syntax_advance(rst_syntax_parser *p) {
     if (p->failed) return;
     p->last_end = p->token.text + p->token.size;

@@ -118,6 +118,8 @@ typedef struct rst_syntax_tree {
 ** tree->stopped tells where. SQLITE_NOMEM. Release with rst_syntax_free whatever it came to. */
 int rst_syntax_parse(rst_syntax_tree *tree, const char *text, const char *end);
 void rst_syntax_free(rst_syntax_tree *tree);
+/* A word that SQLite's grammar takes for no name. */
+bool rst_syntax_is_reserved(const rst_token *token);
 /* The same of an expression alone. */
 int rst_syntax_parse_expression(rst_syntax_tree *tree, const char *text, const char *end);
 /* The first child of that kind, or null. */

@@ -108,3 +108,18 @@ PRAGMA incremental_vacuum;
 PRAGMA nonsense;
 PRAGMA nonsense=5;
 PRAGMA none.page_count;
+
+-- Words that are no names: syntax errors. ON, DELETE and DEFAULT are taken.
+CREATE TABLE "nothing"(a);
+PRAGMA table_info("nothing");
+PRAGMA table_info(nothing);
+PRAGMA main.table_info = select;
+PRAGMA index_list(delete);
+PRAGMA index_list(on);
+PRAGMA index_list = default;
+PRAGMA index_list = cross;
+PRAGMA foreign_key_check(null);
+PRAGMA user_version = returning;
+PRAGMA journal_mode = transaction;
+PRAGMA create;
+PRAGMA table.user_version;

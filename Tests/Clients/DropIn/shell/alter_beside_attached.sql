@@ -1,0 +1,45 @@
+-- ALTER TABLE beside temp triggers and views that name tables of attached files, a store's and a native one's.
+ATTACH 'x.db' AS x;
+ATTACH 'file:n.db?engine=sqlite' AS n;
+CREATE TABLE x.o(q, "odd ""name", g AS (q + 1));
+CREATE TABLE n.p(q);
+CREATE TABLE n.o(other);
+CREATE VIEW x.v AS SELECT q FROM o;
+CREATE TABLE t(a, b);
+CREATE TABLE p2(c);
+CREATE TEMP TABLE tt(z);
+CREATE TEMP TRIGGER one AFTER INSERT ON t BEGIN
+  INSERT INTO o(q) VALUES (new.a);
+  INSERT INTO p SELECT q FROM v WHERE q = new.a;
+  UPDATE o SET "odd ""name" = g + new.b WHERE q = new.a;
+END;
+CREATE TEMP TRIGGER two AFTER INSERT ON tt BEGIN INSERT INTO t(a) VALUES ((SELECT count(*) FROM o) + 100); END;
+CREATE TEMP VIEW w AS SELECT a, q FROM t, p;
+ALTER TABLE t RENAME TO u;
+INSERT INTO u VALUES (9, 1);
+ALTER TABLE u RENAME b TO b2;
+ALTER TABLE u ADD COLUMN d DEFAULT 7;
+ALTER TABLE p2 RENAME COLUMN c TO c2;
+ALTER TABLE p2 ADD COLUMN e;
+ALTER TABLE p2 DROP COLUMN c2;
+ALTER TABLE p2 RENAME TO p3;
+INSERT INTO u(a, b2) VALUES (10, 2);
+INSERT INTO tt VALUES (1);
+SELECT * FROM u;
+SELECT * FROM x.o;
+SELECT * FROM n.p;
+SELECT * FROM n.o;
+SELECT * FROM w;
+SELECT type, name, tbl_name, sql FROM sqlite_temp_master WHERE name <> 'two' ORDER BY name;
+SELECT type, name, tbl_name, sql FROM main.sqlite_master;
+ALTER TABLE u DROP COLUMN b2;
+ALTER TABLE u RENAME a TO a2;
+-- A table of main is meant before an attached one.
+DROP TRIGGER one;
+CREATE TABLE o(q, r);
+INSERT INTO u(a2) VALUES (11);
+ALTER TABLE o RENAME TO o2;
+SELECT sql FROM sqlite_temp_master WHERE name <> 'two' ORDER BY name;
+INSERT INTO u(a2) VALUES (12);
+SELECT * FROM o2;
+SELECT count(*) FROM x.o;
