@@ -104,8 +104,8 @@ int rst_create_as_gather(rst_connection *c, const char *sql, int count, sqlite3_
     if (code == SQLITE_OK && select == NULL) select = sqlite3_mprintf("%s", as);
     if (code == SQLITE_OK) {
         explain = sqlite3_mprintf("EXPLAIN %.*s %s", (int)(as - sql), sql, select);
-        code = select == NULL || explain == NULL ? SQLITE_NOMEM
-                                                 : sqlite3_prepare_v2(c->db, explain, -1, &explained, NULL);
+        code =
+            select == NULL || explain == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->db, explain, -1, &explained, NULL);
         if (code == SQLITE_OK) code = read_text(explained, &created->text);
         code = failed(c->db, code, message);
     }

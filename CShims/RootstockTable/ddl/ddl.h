@@ -25,7 +25,7 @@ int rst_program_tables_listed(rst_connection *c);
 int rst_program_table_change(rst_connection *c, const char *sql, bool *done, char **message);
 /* create_as.c: what CREATE TABLE x AS SELECT makes. Begins as {0}. */
 typedef struct rst_created_as {
-    char *text; /* as SQLite would write it for x; null: IF NOT EXISTS, and x exists */
+    char *text;  /* as SQLite would write it for x; null: IF NOT EXISTS, and x exists */
     sqlite3 *db; /* holds such a table, and the rows */
     sqlite3_stmt *rows;
 } rst_created_as;

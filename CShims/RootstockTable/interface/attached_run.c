@@ -357,9 +357,8 @@ static int rows_filter(sqlite3_vtab_cursor *base, int number, const char *plan, 
     rst_call_enter();
     code = rst_argument_pack_open(count - 2, values + 2, &flat, &total);
     if (code == SQLITE_OK)
-        code =
-            run_whole(c, run_inner, (const char *)sqlite3_value_text(values[0]),
-                      (const char *)sqlite3_value_text(values[1]), total, flat, &cursor->rows, &message);
+        code = run_whole(c, run_inner, (const char *)sqlite3_value_text(values[0]),
+                         (const char *)sqlite3_value_text(values[1]), total, flat, &cursor->rows, &message);
     code = rst_leave(c, code);
     sqlite3_free(flat);
     cursor->shown.row = cursor->rows.first;
@@ -385,7 +384,6 @@ int rst_attached_register(rst_connection *c) {
     if (code == SQLITE_OK) code = rst_module(c, "rootstock_attached_rows", &rows_module);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_attach", 2, SQLITE_DIRECTONLY, attach_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_attached_run", -1, SQLITE_DIRECTONLY, run_function);
-    if (code == SQLITE_OK)
-        code = rst_function(c, "rootstock_attached_create", -1, SQLITE_DIRECTONLY, create_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_attached_create", -1, SQLITE_DIRECTONLY, create_function);
     return code;
 }
