@@ -47,6 +47,7 @@ typedef struct rst_code {
     int set_rowid_names; /* and by these names the rowid: rst_rowid_names_in */
     bool judged;         /* its text stands in a schema and has been found fit to run (schema_sandbox.h) */
     bool rowwise;        /* an UPDATE evaluated row by row: its SET list is clauses[0] */
+    bool leaves_store;   /* it may change what only SQLite's savepoints undo */
     char **sequences;    /* other AUTOINCREMENT tables that its triggers could insert into */
     int sequence_count;
     rst_parameters parameters;

@@ -8,6 +8,7 @@
 */
 #include "program/program.h"
 #include "executor/change_steps.h"
+#include "catalog/hosted.h"
 #include "rewriter/changes.h"
 #include "rewriter/expressions.h"
 #include "executor/foreign.h"
@@ -136,6 +137,21 @@ bool rst_needs_program(rst_connection *c, rst_table *table, const rst_statement_
     return (table->foreign_key_count > 0 || table->is_parent) && !is_alone(table, parts);
 }
 
+/* A trigger of temp may change temp's tables, and a module remembers more than its tables' rows. */
+static bool leaves_store(const rst_connection *c) {
+    const rst_catalog *loaded = &schema_of(c)->loaded;
+    bool leaves = rewriter_of(c)->temporary_trigger_count > 0;
+    for (int i = 0; i < loaded->count && !leaves; i++) leaves = rst_object_is_virtual(&loaded->objects[i]);
+    return leaves;
+}
+
+/* Whether a foreign key to the table asks for more at a DELETE than that no child is left. */
+static bool acts_on_delete(const rst_table *table) {
+    for (const rst_child *child = rst_table_children(table); child != NULL; child = child->next)
+        if (child->foreign->on_delete != ACTION_NONE) return true;
+    return false;
+}
+
 static int compile_inner(rst_connection *c, rst_table *table, const rst_statement_parts *parts, rst_code *code,
                          char **message) {
     char *text = NULL, *named = NULL;
@@ -146,7 +162,9 @@ static int compile_inner(rst_connection *c, rst_table *table, const rst_statemen
     } else {
         /* Only an UPDATE can pass over a row uncounted. So it finds the rows of a DELETE that may have to: a trigger
         ** or a cascade of an earlier row removed one, or RAISE(IGNORE) spares it. update.c removes what it is given. */
-        bool updates = parts->kind == KIND_UPDATE || rst_trigger_any(table, TRIGGER_DELETE) || table->is_parent;
+        bool updates = parts->kind == KIND_UPDATE || rst_trigger_any(table, TRIGGER_DELETE) ||
+                       (table->is_parent && parts->returning.start != NULL) ||
+                       (code->foreign_keys && acts_on_delete(table));
         sqlite3_str *out = sqlite3_str_new(NULL);
         sqlite3_str_append(out, parts->whole.start, (int)(parts->verb.start - parts->whole.start));
         sqlite3_str_appendall(out, updates ? "UPDATE OR IGNORE" : "DELETE FROM");
@@ -352,6 +370,7 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
         code->single_insert = is_single_insert(table, &parts);
         code->one_row = is_one_row(table, &parts);
         code->update_from = parts.kind == KIND_UPDATE && rst_update_has_from(&parts);
+        code->leaves_store = leaves_store(c);
         if (parts.kind == KIND_UPDATE && parts.set.start != NULL)
             result = rst_columns_set(table, parts.set, &code->set_columns, &code->set_beyond);
         if (parts.kind == KIND_UPDATE && parts.set.start != NULL)

@@ -181,7 +181,10 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
         program->code->sequence_count > 0 || (program->table->autoincrement && program->code->kind == KIND_INSERT);
     if (touches ||
         ((!sqlite3_get_autocommit(c->db) || executor->asides > 0) && !is_whole_by_itself(program, looks_at_keys))) {
-        code = rst_savepoint_or_mark(c, "SAVEPOINT \"rootstock run\"", true, &savepoint, &mark, message);
+        if (!touches && !program->code->leaves_store)
+            mark = rst_mark_set(c);
+        else
+            code = rst_savepoint_or_mark(c, "SAVEPOINT \"rootstock run\"", true, &savepoint, &mark, message);
         if (code != SQLITE_OK) return code;
         marked = !savepoint;
     }
@@ -234,7 +237,7 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
         code = SQLITE_CONSTRAINT_FOREIGNKEY;
     }
     code = rst_call_code(code);
-    if (marked) {
+    if (marked && store->forced_logging > 0) { /* else SQLite has rolled back the transaction, and all marks with it */
         if (code != SQLITE_OK) {
             (void)rst_mark_undo(c, mark); /* where it cannot be undone the transaction is broken, and says so */
             store->deferred_violations = deferred;
