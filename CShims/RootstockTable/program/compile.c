@@ -129,6 +129,8 @@ bool rst_needs_program(rst_connection *c, rst_table *table, const rst_statement_
     if (parts->kind == KIND_INSERT && table->has_conflict_clauses) return true;
     if (parts->kind == KIND_UPDATE && table->has_conflict_clauses) return true;
     if (rst_update_is_rowwise(c, table, parts)) return true;
+    /* A row that REPLACE removed before its turn is not counted. */
+    if (parts->set.start != NULL && parts->conflict == SQLITE_REPLACE && !rst_finds_one_row(table, parts)) return true;
     if (rst_update_has_from(parts)) return true;
     if (table->autoincrement && parts->kind == KIND_INSERT && parts->source == SOURCE_SELECT)
         return true;                                                       /* see sequence_touch */

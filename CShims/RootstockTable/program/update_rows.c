@@ -9,22 +9,30 @@
 #include "program/runner.h"
 #include "rewriter/bulk_text.h"
 
-/* Whether the UPDATE's own foreign keys may change a row before its turn. */
-static bool acts_on_itself(const rst_table *table, rst_span set) {
+/* What the columns that SET names have to do with the rows' turns. */
+typedef struct columns_set {
+    bool moves; /* the rows' key is among them */
+    bool acts;  /* the UPDATE's own foreign keys may change a row before its turn */
+} columns_set;
+
+static columns_set read_set(const rst_table *table, rst_span set) {
     uint64_t bits = 0, *beyond = NULL;
+    const bool rowid = rst_rowid_names_in(table, set) != 0;
     int code = rst_columns_set(table, set, &bits, &beyond);
-    bool acts;
-    if (code == SQLITE_OK && table->rowid_column >= 0 && rst_rowid_names_in(table, set) != 0)
+    columns_set out;
+    if (code == SQLITE_OK && table->rowid_column >= 0 && rowid)
         code = rst_columns_add(table, table->rowid_column, &bits, &beyond);
-    acts = code != SQLITE_OK || rst_foreign_acts_on_itself(table, bits, beyond);
+    out.moves = code != SQLITE_OK || rowid || rst_key_changes(table, bits, beyond);
+    out.acts = code != SQLITE_OK || rst_foreign_acts_on_itself(table, bits, beyond);
     sqlite3_free(beyond);
-    return acts;
+    return out;
 }
 
 bool rst_update_is_rowwise(rst_connection *c, const rst_table *table, const rst_statement_parts *parts) {
     const char *p = parts->set.start;
     const rst_span with = {parts->whole.start, parts->verb.start};
     rst_token token, previous = {TOKEN_END, p, 0};
+    columns_set columns;
     if (parts->kind != KIND_UPDATE || p == NULL) return false;
     token = rst_token_next(&p, parts->whole.end);
     for (p = parts->set.end; p < parts->whole.end;) {
@@ -32,10 +40,14 @@ bool rst_update_is_rowwise(rst_connection *c, const rst_table *table, const rst_
         if (rst_token_is(&token, "FROM")) return false; /* UPDATE FROM is collected first natively too */
         break;
     }
-    if (rst_trigger_any(table, TRIGGER_UPDATE) || acts_on_itself(table, parts->set)) return true;
+    columns = read_set(table, parts->set);
+    if (!columns.moves && rst_finds_one_row(table, parts)) return false;
+    if (rst_trigger_any(table, TRIGGER_UPDATE) || columns.acts) return true;
     /* A row that REPLACE removed before its turn is passed over, uncounted; one that took its place has its turn
-    ** instead. */
-    if (parts->conflict == SQLITE_REPLACE || table->has_conflict_clauses) return true;
+    ** instead. What hangs on the one that was removed may change others. */
+    if ((parts->conflict == SQLITE_REPLACE || table->has_conflict_clauses) &&
+        (columns.moves || table->is_parent || rst_trigger_any(table, TRIGGER_DELETE)))
+        return true;
     for (p = parts->set.start; p < parts->set.end;) {
         token = rst_token_next(&p, parts->set.end);
         if (token.type == TOKEN_END) break;

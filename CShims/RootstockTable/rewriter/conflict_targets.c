@@ -12,8 +12,6 @@
 
 #include <string.h>
 
-enum { COLUMN_ROWID = -1, COLUMN_EXPRESSION = -2 /* as in rst_part */, COLUMN_NONE = -3 };
-
 int rst_set_column(const rst_table *table, const rst_token *token) {
     const int column = rst_column_named(table, token);
     if (column >= 0) return column;

@@ -52,7 +52,7 @@ static bool index_changes(const rst_table *table, const rst_index *index, uint64
            names_column(table, index->where, set, beyond);
 }
 
-static bool key_changes(const rst_table *table, uint64_t set, const uint64_t *beyond) {
+bool rst_key_changes(const rst_table *table, uint64_t set, const uint64_t *beyond) {
     if (table->without_rowid) return parts_change(table, table->key, table->key_count, set, beyond);
     return table->rowid_column >= 0 && rst_columns_has(set, beyond, table->rowid_column);
 }
@@ -143,12 +143,13 @@ static int order(rst_connection *c, const rst_table *table, bool in_body, bool g
     int code;
     rst_statement_parse(*text, end, &parts);
     if (name == NULL || parts.kind != KIND_UPDATE || parts.set.start == NULL || !parts.has_where ||
-        parts.limit.start != NULL || rst_update_has_from(&parts) || (table->index_count == 0 && !table->without_rowid))
+        parts.limit.start != NULL || rst_update_has_from(&parts) || (table->index_count == 0 && !table->without_rowid) ||
+        rst_finds_one_row(table, &parts))
         return SQLITE_OK;
     condition = parts.set.end;
     token = rst_token_next(&condition, end);
     if (!rst_token_is(&token, "WHERE")) return SQLITE_OK;
-    gathered = gathered || key_changes(table, set, beyond) || holds_query(condition, parts.whole.end);
+    gathered = gathered || rst_key_changes(table, set, beyond) || holds_query(condition, parts.whole.end);
     code = comes_by_index(c, table, &parts, condition, in_body, gathered, set, beyond, &wanted);
     if (code != SQLITE_OK || !wanted) return code;
     out = sqlite3_str_new(NULL);
@@ -186,7 +187,7 @@ static bool can_collide(const rst_table *table, uint64_t set, const uint64_t *be
     for (int i = 0; i < table->index_count; i++) {
         if (table->indexes[i].unique && index_changes(table, &table->indexes[i], set, beyond)) return true;
     }
-    return key_changes(table, set, beyond);
+    return rst_key_changes(table, set, beyond);
 }
 
 int rst_key_order_plain(rst_connection *c, rst_table *table, const rst_statement_parts *written,

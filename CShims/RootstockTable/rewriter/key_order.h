@@ -17,5 +17,7 @@ int rst_key_order_body(rst_connection *c, const rst_table *table, const rst_stat
 ** as it was where nothing changes. */
 int rst_key_order_plain(rst_connection *c, rst_table *table, const rst_statement_parts *written,
                         bool (*needs_program)(rst_connection *, rst_table *, const rst_statement_parts *), char **out);
+/* Whether a change of these columns moves a row to another key. */
+bool rst_key_changes(const rst_table *table, uint64_t set, const uint64_t *beyond);
 
 #endif

@@ -10,73 +10,102 @@
 */
 #include "rewriter/rewriter.h"
 #include "rewriter/transform.h"
+#include "rewriter/conflict_targets.h"
 
 #include <string.h>
 
-/* Columns of the table that WHERE holds equal, as bits; the last stands for all behind it, and for none. */
+/* The bit of a rowid that no column is. */
+#define ROWID_BIT ((uint64_t)1 << 63)
+
+/* Columns of the table that WHERE holds equal, as bits; 0 where it says anything else. A name may be qualified: nothing
+** but the target is in scope, beside a trigger's NEW and OLD. */
 static uint64_t held(const rst_table *table, const char *p, const char *end) {
     uint64_t columns = 0;
     for (;;) {
-        rst_token token = rst_token_next(&p, end), value;
-        int column = 0;
-        if (!rst_token_names(&token) || token.type == TOKEN_STRING) return 0;
-        while (column < table->column_count && !rst_token_same_name(&token, table->columns[column].name)) column++;
-        if (column >= 63 || column == table->column_count) return 0;
-        token = rst_token_next(&p, end);
+        rst_token name = rst_token_next(&p, end), token = rst_token_next(&p, end), value;
+        int column;
+        while (rst_token_mark(&token, ".") && !rst_token_is(&name, "NEW") && !rst_token_is(&name, "OLD")) {
+            name = rst_token_next(&p, end);
+            token = rst_token_next(&p, end);
+        }
+        column = rst_token_names(&name) && name.type != TOKEN_STRING ? rst_set_column(table, &name) : COLUMN_NONE;
+        if (column == COLUMN_NONE || column >= 63) return 0;
         if (!rst_token_mark(&token, "=") && !rst_token_mark(&token, "==")) return 0;
         value = rst_token_next(&p, end);
         if (value.type != TOKEN_VARIABLE && value.type != TOKEN_NUMBER && value.type != TOKEN_STRING &&
             value.type != TOKEN_BLOB)
             return 0;
-        columns |= (uint64_t)1 << column;
+        columns |= column == COLUMN_ROWID ? ROWID_BIT : (uint64_t)1 << column;
         token = rst_token_next(&p, end);
         if (token.type == TOKEN_END) return columns;
         if (!rst_token_is(&token, "AND")) return 0;
     }
 }
 
-/* Whether the columns hold all of the key, and some of them says what a plan could not know by itself. */
-static bool is_unique_key(const rst_table *table, const rst_part *parts, int count, uint64_t columns) {
-    bool told = false;
+/* Whether the columns hold all of the key. *told: some of them says what a plan could not know by itself. */
+static bool is_held(const rst_table *table, const rst_part *parts, int count, uint64_t columns, bool *told) {
+    *told = false;
     for (int k = 0; k < count; k++) {
         int column = parts[k].column;
         if (column < 0 || column >= 63 || (columns >> column & 1) == 0) return false;
-        if (parts[k].key.collation != ROOTSTOCK_COLLATION_BINARY) return false;
-        told |= table->columns[column].affinity < AFFINITY_NUMERIC;
+        if (parts[k].key.collation != ROOTSTOCK_COLLATION_BINARY ||
+            table->columns[column].collation != ROOTSTOCK_COLLATION_BINARY)
+            return false;
+        *told |= table->columns[column].affinity < AFFINITY_NUMERIC;
     }
-    return told;
+    return count > 0;
 }
 
-static bool gives_one_row(const rst_table *table, uint64_t columns) {
-    if (columns == 0) return false;
-    if (table->without_rowid && is_unique_key(table, table->key, table->key_count, columns)) return true;
+/* The columns are those of some unique key; *told as above, of any. */
+static bool hold_a_key(const rst_table *table, uint64_t columns, bool *told) {
+    bool all = (columns & ROWID_BIT) != 0 || (table->rowid_column >= 0 && (columns >> table->rowid_column & 1) != 0);
+    bool more;
+    *told = false;
+    if (table->without_rowid && is_held(table, table->key, table->key_count, columns, &more)) {
+        all = true;
+        *told = more;
+    }
     for (int i = 0; i < table->index_count; i++) {
         const rst_index *index = &table->indexes[i];
-        if (index->unique && !index->evaluated && is_unique_key(table, index->parts, index->part_count, columns))
-            return true;
+        if (!index->unique || index->evaluated || !is_held(table, index->parts, index->part_count, columns, &more))
+            continue;
+        all = true;
+        *told |= more;
     }
-    return false;
+    return all;
+}
+
+/* The condition of an UPDATE or DELETE of the table alone. False: it has none. */
+static bool condition_of(const rst_statement_parts *parts, rst_span *where) {
+    const char *p = parts->after_table.start;
+    if ((parts->kind != KIND_UPDATE && parts->kind != KIND_DELETE) || !parts->has_where || p == NULL ||
+        parts->limit.start != NULL)
+        return false;
+    for (;;) {
+        rst_token token = rst_token_next(&p, parts->after_table.end);
+        if (token.type == TOKEN_END || rst_token_is(&token, "FROM")) return false;
+        if (rst_token_mark(&token, "(") && !rst_token_skip_parentheses(&p, parts->after_table.end)) return false;
+        if (!rst_token_is(&token, "WHERE")) continue;
+        *where = (rst_span){p, parts->after_table.end};
+        return true;
+    }
+}
+
+bool rst_finds_one_row(const rst_table *table, const rst_statement_parts *parts) {
+    rst_span where;
+    bool told;
+    return condition_of(parts, &where) && hold_a_key(table, held(table, where.start, where.end), &told);
 }
 
 int rst_one_row_tell(const rst_table *table, const rst_statement_parts *parts, char **out) {
-    const char *p = parts->after_table.start, *end = parts->whole.end, *where = NULL;
+    rst_span where;
+    bool told;
     sqlite3_str *text;
-    if ((parts->kind != KIND_UPDATE && parts->kind != KIND_DELETE) || !parts->has_where || rst_has_target_hint(parts) ||
-        parts->returning.start != NULL || parts->limit.start != NULL || p == NULL || table->internal)
+    if (rst_has_target_hint(parts) || parts->returning.start != NULL || table->internal ||
+        !condition_of(parts, &where) || !hold_a_key(table, held(table, where.start, where.end), &told) || !told)
         return SQLITE_OK;
-    for (;;) {
-        rst_token token = rst_token_next(&p, end);
-        if (token.type == TOKEN_END || rst_token_is(&token, "FROM")) return SQLITE_OK;
-        if (rst_token_mark(&token, "(")) {
-            if (!rst_token_skip_parentheses(&p, end)) return SQLITE_OK;
-        } else if (rst_token_is(&token, "WHERE")) {
-            where = p;
-            break;
-        }
-    }
-    if (!gives_one_row(table, held(table, where, end))) return SQLITE_OK;
     text = sqlite3_str_new(NULL);
-    sqlite3_str_appendf(text, "%.*s AND ", (int)(end - parts->whole.start), parts->whole.start);
+    sqlite3_str_appendf(text, "%.*s AND ", (int)(where.end - parts->whole.start), parts->whole.start);
     rst_append_hint_column(table, parts, text);
     sqlite3_str_appendall(text, "='" ROOTSTOCK_EXACT_HINT "'");
     *out = sqlite3_str_finish(text);

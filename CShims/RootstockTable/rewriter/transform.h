@@ -32,6 +32,8 @@ int rst_transform_names(rst_connection *c, const char *text, const char *end, ch
 int rst_transform(rst_connection *c, rst_draft *draft);
 /* That of a query, and all that it has to tell xBestIndex. */
 int rst_transform_query(rst_connection *c, const char *text, const char *end, char **out);
+/* one_row.c: whether the UPDATE or DELETE of the table alone holds a unique key equal to parameters and literals. */
+bool rst_finds_one_row(const rst_table *table, const rst_statement_parts *parts);
 /* one_row.c: an UPDATE or DELETE of one row at most, with a term that says so in *out; null: it says nothing new.
 ** SQLITE_OK or SQLITE_NOMEM. The statement needed nothing else of the front door. */
 int rst_one_row_tell(const rst_table *table, const rst_statement_parts *parts, char **out);
