@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "interpose.h"
+#include "parser/tokens.h"
 
 static void row_changed(void *context, int operation, const char *table, sqlite3_int64 rowid, sqlite3_int64 before) {
     rsti_database *d = context;
@@ -52,10 +53,17 @@ INTERPOSED(void *, update_hook,
     return before;
 }
 
+/* VACUUM commits without a word. */
+static bool is_asked(const rsti_database *d) {
+    const char *p = d->alone == NULL ? "" : d->alone->text;
+    const rst_token first = rst_token_next(&p, p + strlen(p));
+    return d->commit != NULL && !d->silent && !rst_token_is(&first, "VACUUM");
+}
+
 /* The store is about to commit. */
 static int store_commits(void *context) {
     rsti_database *d = context;
-    if (d->commit == NULL || d->silent) return 0;
+    if (!is_asked(d)) return 0;
     d->commit_told = true;
     return d->commit(d->commit_context);
 }
@@ -64,7 +72,7 @@ static int native_commits(void *context) {
     rsti_database *d = context;
     const bool told = d->commit_told;
     d->commit_told = false;
-    return told || d->commit == NULL || d->silent ? 0 : d->commit(d->commit_context);
+    return told || !is_asked(d) ? 0 : d->commit(d->commit_context);
 }
 
 static void rolls_back(void *context) {

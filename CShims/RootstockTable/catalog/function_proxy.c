@@ -223,22 +223,12 @@ static int finished(sqlite3_stmt *statement, int code) {
     return code == SQLITE_OK ? result : code;
 }
 
-static void reverse(rst_function_proxy **list) {
-    rst_function_proxy *rest = *list;
-    *list = NULL;
-    while (rest != NULL) {
-        rst_function_proxy *next = rest->next;
-        rest->next = *list;
-        *list = rest;
-        rest = next;
-    }
-}
-
 static int sync_functions(rst_connection *c, sqlite3 *schema_db, rst_function_proxy **list, bool runs) {
     sqlite3_stmt *statement = NULL;
     char *mirrors = NULL;
-    rst_function_proxy *last = NULL; /* they come in the order of the last time, and that is the list's */
-    bool first = *list == NULL;
+    /* They come in the order of the last time, and that is the list's. Those of one name come together, some of them
+    ** once for each encoding. */
+    rst_function_proxy *last = NULL, *named = NULL;
     int code = sqlite3_prepare_v2(c->db, "PRAGMA function_list", -1, &statement, NULL);
     if (code != SQLITE_OK) return code;
     while (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
@@ -248,12 +238,15 @@ static int sync_functions(rst_connection *c, sqlite3 *schema_db, rst_function_pr
         rst_function_proxy *forward;
         if (sqlite3_column_int(statement, 1) != 0 || name == NULL || type == NULL) continue;
         if (sqlite3_strnicmp(name, "rootstock_", 10) == 0 || (runs && type[0] != 's')) continue;
-        forward = last != NULL && last->next != NULL && stands_for(last->next, name, count, type[0])
-                      ? last->next
-                      : find(*list, name, count, type[0]);
+        forward = last != NULL && last->next != NULL && stands_for(last->next, name, count, type[0]) ? last->next
+                  : named != NULL && sqlite3_stricmp(named->name, name) == 0 ? find(named, name, count, type[0])
+                                                                             : NULL;
+        if (forward == NULL) forward = find(*list, name, count, type[0]);
         if (forward == NULL) {
             bool own = mirror_has(schema_db, &mirrors, name, count);
-            code = add(c, schema_db, list, name, count, flags, type[0], false, own);
+            rst_function_proxy **place = last == NULL ? list : &last->next;
+            code = add(c, schema_db, place, name, count, flags, type[0], false, own);
+            if (code == SQLITE_OK) forward = last = *place;
         } else if (forward->kind != type[0] || forward->flags != flags) {
             rst_function_proxy was = *forward;
             forward->kind = type[0];
@@ -265,14 +258,14 @@ static int sync_functions(rst_connection *c, sqlite3 *schema_db, rst_function_pr
                 *forward = was;
         }
         if (forward != NULL) {
+            if (!forward->seen) last = forward;
+            if (named == NULL || sqlite3_stricmp(named->name, name) != 0) named = forward;
             forward->seen = true;
-            last = forward;
         }
         /* a statement of the schema database runs: as it was, until the next time */
         if (code == SQLITE_BUSY) code = SQLITE_OK;
     }
     sqlite3_free(mirrors);
-    if (first) reverse(list); /* each was put in front */
     return finished(statement, code);
 }
 

@@ -8,7 +8,9 @@
 ** rootstock_moment(), which tells a RAISE(IGNORE) from a WHEN that is false. View and trigger are in the schema of the
 ** user's trigger, where its body's names are looked up: main, or temp for a temp trigger.
 **
-** Invariant: they are made anew whenever the schema was, so that a body never sees an older table.
+** Invariant: they are made anew whenever the schema was, so that a body never sees an older table. Those of main whose
+** texts come out the same stay: SQLite looks up their names again. It forgets a view's columns when a table of the same
+** schema goes, so those of temp do not stay.
 */
 #include "program/program.h"
 #include "catalog/triggers.h"
@@ -54,12 +56,76 @@ static void append_columns(const rst_table *table, const rst_trigger_values *val
     }
 }
 
-/* Runs the text, from sqlite3_malloc, if there is nothing wrong so far. */
-static int run_text(rst_connection *c, sqlite3_str *text, int code, char **message) {
-    char *built = sqlite3_str_finish(text);
-    if (code == SQLITE_OK && built == NULL) code = SQLITE_NOMEM;
-    if (code == SQLITE_OK) code = rst_execute(c, message, "%s", built);
-    sqlite3_free(built);
+/* What main had before, by number: the texts as SQLite keeps them. */
+typedef struct made_before {
+    struct made {
+        char *view, *trigger;
+        bool stays;
+    } * list;
+    int count;
+} made_before;
+
+static void before_free(made_before *before) {
+    for (int i = 0; i < before->count; i++) {
+        sqlite3_free(before->list[i].view);
+        sqlite3_free(before->list[i].trigger);
+    }
+    sqlite3_free(before->list);
+}
+
+static int before_read(rst_connection *c, made_before *before) {
+    sqlite3_stmt *objects;
+    int code = sqlite3_prepare_v2(c->db,
+                                  "SELECT type='view', CAST(substr(name, instr(substr(name, 11), ' ')+11) AS INTEGER) "
+                                  "AS number, sql FROM main.sqlite_master WHERE name GLOB 'rootstock view *' OR name "
+                                  "GLOB 'rootstock trigger *' ORDER BY number DESC",
+                                  -1, &objects, NULL);
+    if (code != SQLITE_OK) return code;
+    while (code == SQLITE_OK && sqlite3_step(objects) == SQLITE_ROW) {
+        const int number = sqlite3_column_int(objects, 1);
+        char *text = sqlite3_mprintf("%s", sqlite3_column_text(objects, 2));
+        if (before->list == NULL) { /* the highest comes first */
+            before->list = sqlite3_malloc64(((sqlite3_uint64)number + 1) * sizeof *before->list);
+            if (before->list != NULL) memset(before->list, 0, ((size_t)number + 1) * sizeof *before->list);
+            before->count = before->list == NULL ? 0 : number + 1;
+        }
+        if (text == NULL || before->list == NULL) {
+            sqlite3_free(text);
+            code = SQLITE_NOMEM;
+        } else if (sqlite3_column_int(objects, 0)) {
+            before->list[number].view = text;
+        } else {
+            before->list[number].trigger = text;
+        }
+    }
+    sqlite3_finalize(objects);
+    return code;
+}
+
+/* Behind their schemas the texts are those that SQLite keeps behind CREATE VIEW and CREATE TRIGGER. */
+static bool is_made(const struct made *made, const char *view, const char *trigger) {
+    return made->view != NULL && made->trigger != NULL && strncmp(view, "CREATE VIEW main.", 17) == 0 &&
+           strcmp(made->view + 12, view + 17) == 0 && strcmp(made->trigger + 15, trigger + 20) == 0;
+}
+
+/* Drops the view, and the trigger on it. */
+static int drop(rst_connection *c, const char *schema, int number, char **message) {
+    return rst_execute(c, message, "DROP VIEW %s.\"rootstock view %d\"", schema, number);
+}
+
+/* Runs both texts, from sqlite3_malloc, unless their objects are there. */
+static int make(rst_connection *c, made_before *before, int number, char *view, char *trigger, char **message) {
+    struct made *made = number < before->count ? &before->list[number] : NULL;
+    int code = view == NULL || trigger == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    if (made != NULL && code == SQLITE_OK) made->stays = is_made(made, view, trigger);
+    if (code == SQLITE_OK && (made == NULL || !made->stays)) {
+        if (made != NULL && made->view != NULL) code = drop(c, "main", number, message);
+        if (made != NULL) made->stays = true; /* the new one */
+        if (code == SQLITE_OK) code = rst_execute(c, message, "%s", view);
+        if (code == SQLITE_OK) code = rst_execute(c, message, "%s", trigger);
+    }
+    sqlite3_free(view);
+    sqlite3_free(trigger);
     return code;
 }
 
@@ -81,20 +147,21 @@ static int append_when(rst_connection *c, rst_span when, sqlite3_str *text, char
 }
 
 /* Makes the view and the trigger on it, of the text with NEW and OLD as the view's columns. */
-static int make_objects(rst_table *table, rst_trigger *trigger, const char *sql, int number, char **message) {
+static int make_objects(rst_table *table, rst_trigger *trigger, const char *sql, made_before *before, int number,
+                        char **message) {
     rst_connection *c = table->connection;
     const bool in_temp = trigger->temporary || schema_of(c)->sidecar; /* where the names of the body belong */
     const char *schema = in_temp ? "temp" : "main";
     rst_trigger_parsed parsed;
     sqlite3_str *text = sqlite3_str_new(NULL);
+    char *view, *made;
     int code;
     rewriter_of(c)->names_in_main = !in_temp;
     sqlite3_str_appendf(text, "CREATE VIEW %s.\"rootstock view %d\" AS SELECT ", schema, number);
     append_columns(table, &trigger->values, text);
     sqlite3_str_appendf(text, " FROM main.\"%w\"", table->declared_name);
-    code = run_text(c, text, SQLITE_OK, message);
-    if (code != SQLITE_OK) return code;
-    if (!rst_trigger_parse(sql, &parsed)) code = SQLITE_NOMEM; /* it was one before */
+    view = sqlite3_str_finish(text);
+    code = rst_trigger_parse(sql, &parsed) ? SQLITE_OK : SQLITE_NOMEM; /* it was one before */
     text = sqlite3_str_new(NULL);
     sqlite3_str_appendf(text, "CREATE TRIGGER %s.\"rootstock trigger %d\" INSTEAD OF INSERT ON \"rootstock view %d\" ",
                         schema, number, number);
@@ -102,7 +169,13 @@ static int make_objects(rst_table *table, rst_trigger *trigger, const char *sql,
     sqlite3_str_appendall(text, "BEGIN SELECT rootstock_moment(1); ");
     if (code == SQLITE_OK) code = rst_transform_body(c, table, parsed.body.start, parsed.body.end, text, message);
     sqlite3_str_appendall(text, " SELECT rootstock_moment(2); END");
-    code = run_text(c, text, code, message);
+    made = sqlite3_str_finish(text);
+    if (code == SQLITE_OK) {
+        code = make(c, before, number, view, made, message);
+    } else {
+        sqlite3_free(view);
+        sqlite3_free(made);
+    }
     rst_trigger_parsed_free(&parsed);
     text = sqlite3_str_new(NULL);
     sqlite3_str_appendf(text, "INSERT INTO %s.\"rootstock view %d\" VALUES(", schema, number);
@@ -113,7 +186,8 @@ static int make_objects(rst_table *table, rst_trigger *trigger, const char *sql,
     return code == SQLITE_OK && trigger->fire_sql == NULL ? SQLITE_NOMEM : code;
 }
 
-static int make_trigger(rst_table *table, const char *sql, rst_trigger_parsed *parsed, int number, char **message) {
+static int make_trigger(rst_table *table, const char *sql, rst_trigger_parsed *parsed, made_before *before, int number,
+                        char **message) {
     const char *start = parsed->when.start != NULL ? parsed->when.start : parsed->body.start;
     rst_trigger *trigger = sqlite3_malloc64(sizeof *trigger);
     char *written = NULL;
@@ -137,7 +211,7 @@ static int make_trigger(rst_table *table, const char *sql, rst_trigger_parsed *p
         code = (trigger->text = rst_span_text(start, parsed->body.end)) == NULL ? SQLITE_NOMEM : SQLITE_OK;
     if (code == SQLITE_OK && fires) code = rst_trigger_take_row(table, trigger->event, sql, &written, &trigger->values);
     if (code == SQLITE_OK && fires)
-        code = make_objects(table, trigger, written != NULL ? written : sql, number, message);
+        code = make_objects(table, trigger, written != NULL ? written : sql, before, number, message);
     sqlite3_free(written);
     if (code != SQLITE_OK || !fires) {
         table->triggers = trigger->next;
@@ -146,11 +220,11 @@ static int make_trigger(rst_table *table, const char *sql, rst_trigger_parsed *p
     return code;
 }
 
-static int load_trigger(rst_connection *c, const char *sql, int number, char **message) {
+static int load_trigger(rst_connection *c, const char *sql, made_before *before, int number, char **message) {
     rst_trigger_parsed parsed;
     int code = rst_trigger_parse(sql, &parsed) ? SQLITE_OK : SQLITE_CORRUPT_VTAB;
     rst_table *table = code == SQLITE_OK && !parsed.instead ? rst_table_find(c, parsed.table) : NULL;
-    if (table != NULL) code = make_trigger(table, sql, &parsed, number, message);
+    if (table != NULL) code = make_trigger(table, sql, &parsed, before, number, message);
     rst_trigger_parsed_free(&parsed);
     rewriter_of(c)->names_in_main = false;
     return code;
@@ -163,12 +237,30 @@ bool rst_triggers_exist(const rst_connection *c) {
     return rewriter_of(c)->temporary_trigger_count > 0;
 }
 
+static int drop_temporary(rst_connection *c, char **message) {
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    sqlite3_stmt *views = NULL;
+    char *sql;
+    int code = sqlite3_prepare_v2(c->db, "SELECT name FROM temp.sqlite_master WHERE name GLOB 'rootstock view *'", -1,
+                                  &views, NULL);
+    while (code == SQLITE_OK && (code = sqlite3_step(views)) == SQLITE_ROW) {
+        sqlite3_str_appendf(text, "DROP VIEW temp.\"%w\";", sqlite3_column_text(views, 0));
+        code = SQLITE_OK;
+    }
+    sqlite3_finalize(views);
+    if (code == SQLITE_DONE) code = sqlite3_str_errcode(text);
+    sql = sqlite3_str_finish(text);
+    if (code == SQLITE_OK && sql != NULL) code = rst_execute(c, message, "%s", sql);
+    sqlite3_free(sql);
+    return code;
+}
+
 int rst_triggers_load(rst_connection *c, char **message) {
     rst_programs *programs = programs_of(c);
     rst_schema *schema = schema_of(c);
-    sqlite3_stmt *statement;
+    made_before before = {NULL, 0};
     int code, number = 0;
-    bool any = programs->trigger_objects > 0 || rst_triggers_exist(c);
+    const bool any = programs->trigger_objects > 0 || rst_triggers_exist(c);
     for (int i = 0; i < schema->table_count; i++) {
         if (schema->tables[i]->triggers != NULL) rst_triggers_free(schema->tables[i]);
     }
@@ -179,36 +271,20 @@ int rst_triggers_load(rst_connection *c, char **message) {
         rst_temporary_hidden_note(c);
         return SQLITE_OK;
     }
-    /* Out with the old ones. */
-    do {
-        char *name = NULL, *type = NULL;
-        code = sqlite3_prepare_v2(
-            c->db,
-            "SELECT type, name, 'temp' FROM temp.sqlite_master WHERE name GLOB 'rootstock trigger *' OR name GLOB "
-            "'rootstock view *' UNION ALL SELECT type, name, 'main' FROM main.sqlite_master WHERE name GLOB "
-            "'rootstock trigger *' OR name GLOB 'rootstock view *' LIMIT 1",
-            -1, &statement, NULL);
-        if (code != SQLITE_OK) return code;
-        if (sqlite3_step(statement) == SQLITE_ROW) {
-            type = sqlite3_mprintf("%s", sqlite3_column_text(statement, 0));
-            name = sqlite3_mprintf("%s.\"%w\"", sqlite3_column_text(statement, 2), sqlite3_column_text(statement, 1));
-        }
-        sqlite3_finalize(statement);
-        any = name != NULL;
-        if (any) code = rst_execute(c, message, "DROP %s %s", type, name);
-        sqlite3_free(name);
-        sqlite3_free(type);
-        if (code != SQLITE_OK) return code;
-    } while (any);
+    code = drop_temporary(c, message);
+    if (code == SQLITE_OK) code = before_read(c, &before);
     programs->trigger_objects = 0;
     for (int i = 0; i < schema->loaded.count && code == SQLITE_OK; i++) {
         if (!rst_object_is(&schema->loaded.objects[i], "trigger")) continue;
-        code = load_trigger(c, schema->loaded.objects[i].sql, ++number, message);
+        code = load_trigger(c, schema->loaded.objects[i].sql, &before, ++number, message);
     }
     /* Those of temp come before the schema's own, and of them the oldest first. */
     for (int i = rewriter_of(c)->temporary_trigger_count - 1; i >= 0 && code == SQLITE_OK; i--) {
-        code = load_trigger(c, rewriter_of(c)->temporary_triggers[i], ++number, message);
+        code = load_trigger(c, rewriter_of(c)->temporary_triggers[i], &before, ++number, message);
     }
+    for (int i = 0; i < before.count && code == SQLITE_OK; i++)
+        if (before.list[i].view != NULL && !before.list[i].stays) code = drop(c, "main", i, message);
+    before_free(&before);
     programs->trigger_objects = number;
     rst_temporary_hidden_note(c);
     return code;

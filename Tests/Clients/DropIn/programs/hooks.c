@@ -125,6 +125,7 @@ int main(void) {
     run("BEGIN; INSERT INTO t VALUES(50,'x',1); DELETE FROM t WHERE id=50; COMMIT");
     run("BEGIN; INSERT INTO t VALUES(50,'x',1); ROLLBACK");
     run("BEGIN; COMMIT");
+    run("VACUUM");
     run("SELECT * FROM t");
     run("CREATE TABLE l(x); CREATE TRIGGER tr AFTER INSERT ON t BEGIN INSERT INTO l VALUES(new.id); UPDATE l SET "
         "x=x+1; END");
