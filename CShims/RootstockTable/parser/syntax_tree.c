@@ -15,46 +15,50 @@ struct rst_syntax_block {
     rst_syntax nodes[];
 };
 
-/* In the order of their letters. Words that stand for names where nothing else can be meant are not among them. */
-static const struct {
+/* By their first letters. Words that stand for names where nothing else can be meant are not among them. */
+enum { MOST_OF_A_LETTER = 9 };
+typedef struct keyword {
     char word[LONGEST_WORD + 1];
+    unsigned char size; /* 0: behind the letter's last one */
     rst_word is;
-} words[] = {{"ADD", WORD_RESERVED},         {"ALL", WORD_RESERVED},        {"ALTER", WORD_RESERVED},
-             {"AND", WORD_RESERVED},         {"AS", WORD_RESERVED},         {"AUTOINCREMENT", WORD_RESERVED},
-             {"BETWEEN", WORD_RESERVED},     {"CASE", WORD_RESERVED},       {"CHECK", WORD_RESERVED},
-             {"COLLATE", WORD_RESERVED},     {"COMMIT", WORD_RESERVED},     {"CONSTRAINT", WORD_RESERVED},
-             {"CREATE", WORD_RESERVED},      {"CROSS", WORD_JOINS},         {"DEFAULT", WORD_RESERVED},
-             {"DEFERRABLE", WORD_RESERVED},  {"DELETE", WORD_RESERVED},     {"DISTINCT", WORD_RESERVED},
-             {"DROP", WORD_RESERVED},        {"ELSE", WORD_RESERVED},       {"ESCAPE", WORD_RESERVED},
-             {"EXCEPT", WORD_RESERVED},      {"EXISTS", WORD_RESERVED},     {"FOREIGN", WORD_RESERVED},
-             {"FROM", WORD_RESERVED},        {"FULL", WORD_JOINS},          {"GROUP", WORD_RESERVED},
-             {"HAVING", WORD_RESERVED},      {"IN", WORD_RESERVED},         {"INDEX", WORD_RESERVED},
-             {"INNER", WORD_JOINS},          {"INSERT", WORD_RESERVED},     {"INTERSECT", WORD_RESERVED},
-             {"INTO", WORD_RESERVED},        {"IS", WORD_RESERVED},         {"ISNULL", WORD_RESERVED},
-             {"JOIN", WORD_RESERVED},        {"LEFT", WORD_JOINS},          {"LIMIT", WORD_RESERVED},
-             {"NATURAL", WORD_JOINS},        {"NOT", WORD_RESERVED},        {"NOTHING", WORD_RESERVED},
-             {"NOTNULL", WORD_RESERVED},     {"NULL", WORD_RESERVED},       {"ON", WORD_RESERVED},
-             {"OR", WORD_RESERVED},          {"ORDER", WORD_RESERVED},      {"OUTER", WORD_JOINS},
-             {"PRIMARY", WORD_RESERVED},     {"REFERENCES", WORD_RESERVED}, {"RETURNING", WORD_RESERVED},
-             {"RIGHT", WORD_JOINS},          {"SELECT", WORD_RESERVED},     {"SET", WORD_RESERVED},
-             {"TABLE", WORD_RESERVED},       {"THEN", WORD_RESERVED},       {"TO", WORD_RESERVED},
-             {"TRANSACTION", WORD_RESERVED}, {"UNION", WORD_RESERVED},      {"UNIQUE", WORD_RESERVED},
-             {"UPDATE", WORD_RESERVED},      {"USING", WORD_RESERVED},      {"VALUES", WORD_RESERVED},
-             {"WHEN", WORD_RESERVED},        {"WHERE", WORD_RESERVED}};
+} keyword;
+#define LETTER(letter) ((letter) - 'a')
+#define RESERVED(word)                                                                                                 \
+    { word, sizeof word - 1, WORD_RESERVED }
+#define JOINS(word)                                                                                                    \
+    { word, sizeof word - 1, WORD_JOINS }
+static const keyword keywords[LETTER('z') + 1][MOST_OF_A_LETTER] = {
+    [LETTER('a')] = {RESERVED("ADD"), RESERVED("ALL"), RESERVED("ALTER"), RESERVED("AND"), RESERVED("AS"),
+                     RESERVED("AUTOINCREMENT")},
+    [LETTER('b')] = {RESERVED("BETWEEN")},
+    [LETTER('c')] = {RESERVED("CASE"), RESERVED("CHECK"), RESERVED("COLLATE"), RESERVED("COMMIT"),
+                     RESERVED("CONSTRAINT"), RESERVED("CREATE"), JOINS("CROSS")},
+    [LETTER('d')] = {RESERVED("DEFAULT"), RESERVED("DEFERRABLE"), RESERVED("DELETE"), RESERVED("DISTINCT"),
+                     RESERVED("DROP")},
+    [LETTER('e')] = {RESERVED("ELSE"), RESERVED("ESCAPE"), RESERVED("EXCEPT"), RESERVED("EXISTS")},
+    [LETTER('f')] = {RESERVED("FOREIGN"), RESERVED("FROM"), JOINS("FULL")},
+    [LETTER('g')] = {RESERVED("GROUP")},
+    [LETTER('h')] = {RESERVED("HAVING")},
+    [LETTER('i')] = {RESERVED("IN"), RESERVED("INDEX"), JOINS("INNER"), RESERVED("INSERT"), RESERVED("INTERSECT"),
+                     RESERVED("INTO"), RESERVED("IS"), RESERVED("ISNULL")},
+    [LETTER('j')] = {RESERVED("JOIN")},
+    [LETTER('l')] = {JOINS("LEFT"), RESERVED("LIMIT")},
+    [LETTER('n')] = {JOINS("NATURAL"), RESERVED("NOT"), RESERVED("NOTHING"), RESERVED("NOTNULL"), RESERVED("NULL")},
+    [LETTER('o')] = {RESERVED("ON"), RESERVED("OR"), RESERVED("ORDER"), JOINS("OUTER")},
+    [LETTER('p')] = {RESERVED("PRIMARY")},
+    [LETTER('r')] = {RESERVED("REFERENCES"), RESERVED("RETURNING"), JOINS("RIGHT")},
+    [LETTER('s')] = {RESERVED("SELECT"), RESERVED("SET")},
+    [LETTER('t')] = {RESERVED("TABLE"), RESERVED("THEN"), RESERVED("TO"), RESERVED("TRANSACTION")},
+    [LETTER('u')] = {RESERVED("UNION"), RESERVED("UNIQUE"), RESERVED("UPDATE"), RESERVED("USING")},
+    [LETTER('v')] = {RESERVED("VALUES")},
+    [LETTER('w')] = {RESERVED("WHEN"), RESERVED("WHERE")},
+};
 
 static rst_word word_of(const rst_token *token) {
-    int low = 0, high = (int)(sizeof words / sizeof words[0]);
-    if (token->size > LONGEST_WORD || token->size < 2) return WORD_OTHER;
-    while (low < high) {
-        int middle = (low + high) / 2;
-        int order = (token->text[0] & ~0x20) - words[middle].word[0]; /* most differ there */
-        if (order == 0) order = sqlite3_strnicmp(token->text, words[middle].word, (int)token->size);
-        if (order == 0 && words[middle].word[token->size] != '\0') order = -1;
-        if (order == 0) return words[middle].is;
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
+    const unsigned int letter = (unsigned int)LETTER(token->text[0] | 0x20);
+    if (letter > LETTER('z')) return WORD_OTHER;
+    for (const keyword *k = keywords[letter]; k->size != 0; k++) {
+        if (k->size == token->size && rst_token_spells(token, k->word)) return k->is;
     }
     return WORD_OTHER;
 }
