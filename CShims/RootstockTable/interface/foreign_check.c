@@ -6,6 +6,7 @@
 ** declared soundly at all. SQL looks the parent of a row up, so that affinity and collation are the parent column's.
 ** Rows and order are SQLite's: table by table, row by row, key by key.
 */
+#include "catalog/describe.h"
 #include "executor/foreign_statements.h"
 #include "interface/interface.h"
 #include "interface/check.h"
@@ -120,15 +121,24 @@ static int check_child(rst_connection *c, rootstock_transaction *transaction, rs
     return code;
 }
 
-/* SQLite's own verdict on the declarations, from the empty schema database. */
-static int check_declarations(rst_connection *c, const char *name, char **message) {
-    char *sql = name == NULL ? sqlite3_mprintf("PRAGMA foreign_key_check")
-                             : sqlite3_mprintf("PRAGMA foreign_key_check(%Q)", name);
-    int code;
-    if (sql == NULL) return SQLITE_NOMEM;
-    code = sqlite3_exec(schema_of(c)->schema_db, sql, NULL, NULL, NULL);
-    if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(schema_of(c)->schema_db));
+/* Prepares a PRAGMA of SQLite's own on the empty schema database, of the table of that name or of all. */
+static int ask(rst_connection *c, const char *pragma, const char *name, sqlite3_stmt **statement, char **message) {
+    sqlite3 *schema_db = schema_of(c)->schema_db;
+    char *sql = sqlite3_mprintf(name == NULL ? "PRAGMA %s" : "PRAGMA %s(%Q)", pragma, name);
+    int code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(schema_db, sql, -1, statement, NULL);
+    if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(schema_db));
     sqlite3_free(sql);
+    return code;
+}
+
+/* SQLite's own verdict on the declarations. */
+static int check_declarations(rst_connection *c, const char *name, char **message) {
+    sqlite3_stmt *verdict = NULL;
+    int code = ask(c, "foreign_key_check", name, &verdict, message);
+    if (code != SQLITE_OK) return code;
+    while (sqlite3_step(verdict) == SQLITE_ROW) continue;
+    code = sqlite3_finalize(verdict);
+    if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(schema_of(c)->schema_db));
     return code;
 }
 
@@ -141,17 +151,12 @@ static int list_children(rst_connection *c, const char *name, rst_table ***list,
     *list = code == SQLITE_OK ? sqlite3_malloc64(((sqlite3_uint64)schema_of(c)->table_count + 1) * sizeof(rst_table *))
                               : NULL;
     if (code == SQLITE_OK && *list == NULL) code = SQLITE_NOMEM;
-    if (code == SQLITE_OK)
-        code = sqlite3_prepare_v2(
-            schema_of(c)->schema_db,
-            "SELECT name FROM pragma_table_list WHERE schema='main' AND type='table' AND (?1 IS NULL OR name=?1 "
-            "COLLATE NOCASE)",
-            -1, &tables, NULL);
-    if (code == SQLITE_OK && name != NULL) code = sqlite3_bind_text(tables, 1, name, -1, SQLITE_TRANSIENT);
+    if (code == SQLITE_OK) code = ask(c, "main.table_list", name, &tables, message);
     while (code == SQLITE_OK && sqlite3_step(tables) == SQLITE_ROW) {
-        rst_table *table = rst_table_find(c, (const char *)sqlite3_column_text(tables, 0));
-        if (table != NULL && table->foreign_key_count > 0 && *count < schema_of(c)->table_count)
-            (*list)[(*count)++] = table;
+        rst_table *table = rst_table_listed(c, (const char *)sqlite3_column_text(tables, 1));
+        if (table == NULL || !rst_same_text((const char *)sqlite3_column_text(tables, 2), "table")) continue;
+        if (table->parents != NULL) code = rst_table_complete(table, message); /* else it has none, or they are known */
+        if (table->foreign_key_count > 0 && *count < schema_of(c)->table_count) (*list)[(*count)++] = table;
     }
     finished = sqlite3_finalize(tables);
     if (code == SQLITE_OK) code = finished;
