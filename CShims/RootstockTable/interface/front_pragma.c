@@ -15,13 +15,23 @@ typedef enum argument_kind {
     NUMBER_OR_TABLE /* integrity_check: how many faults at most, or where */
 } argument_kind;
 
-/* Of some lines below. */
-#define SCHEMA_PRAGMA(name) name, NULL, "SELECT * FROM rootstock_pragma_" name "(%s%s)", TEXT, ",'main'"
+/* Of some lines below. A column of a PRAGMA is of no table and has no declared type, as an expression. */
+#define AS(column, name) "+\"" column "\" \"" name "\""
+#define FIRST(column) AS(column, column)
+#define MORE(column) "," FIRST(column)
+#define SCHEMA_PRAGMA(name, columns)                                                                                   \
+    name, NULL, "SELECT " columns " FROM rootstock_pragma_" name "(%s%s)", TEXT, ",'main'"
+#define TABLE_INFO FIRST("cid") MORE("name") MORE("type") MORE("notnull") MORE("dflt_value") MORE("pk")
+#define TABLE_LIST                                                                                                     \
+    "SELECT " FIRST("schema") MORE("name") MORE("type") MORE("ncol") MORE("wr")                                        \
+        MORE("strict") " FROM rootstock_pragma_table_list"
+#define FOREIGN_KEYS                                                                                                   \
+    "SELECT " FIRST("table") MORE("rowid") MORE("parent") MORE("fkid") " FROM rootstock_foreign_key_check"
 #define META_PRAGMA(name)                                                                                              \
     name, "SELECT rootstock_meta('" name "') AS " name, "SELECT 1 WHERE rootstock_meta_set('" name "',%s)", NUMBER, ""
 #define CHECK_PRAGMA(name, quick)                                                                                      \
-    name, "SELECT message AS " name " FROM rootstock_integrity_check(NULL," quick ")",                                 \
-        "SELECT message AS " name " FROM rootstock_integrity_check(%s," quick ")", NUMBER_OR_TABLE, ""
+    name, "SELECT " AS("message", name) " FROM rootstock_integrity_check(NULL," quick ")",                             \
+        "SELECT " AS("message", name) " FROM rootstock_integrity_check(%s," quick ")", NUMBER_OR_TABLE, ""
 #define NO_ROWS "SELECT 0 WHERE 0"
 
 /* What a PRAGMA becomes, as formats; null: it is SQLite's own. */
@@ -32,20 +42,19 @@ static const struct {
     argument_kind kind;
     const char *in_main; /* what "main." before its name adds */
 } answers[] = {
-    {SCHEMA_PRAGMA("table_info")},
-    {SCHEMA_PRAGMA("table_xinfo")},
-    {SCHEMA_PRAGMA("index_list")},
-    {SCHEMA_PRAGMA("index_info")},
-    {SCHEMA_PRAGMA("index_xinfo")},
-    {SCHEMA_PRAGMA("foreign_key_list")},
-    {"table_list", "SELECT * FROM rootstock_pragma_table_list%s", "SELECT * FROM rootstock_pragma_table_list(%s)%s",
-     TEXT, " WHERE schema='main'"},
+    {SCHEMA_PRAGMA("table_info", TABLE_INFO)},
+    {SCHEMA_PRAGMA("table_xinfo", TABLE_INFO MORE("hidden"))},
+    {SCHEMA_PRAGMA("index_list", FIRST("seq") MORE("name") MORE("unique") MORE("origin") MORE("partial"))},
+    {SCHEMA_PRAGMA("index_info", FIRST("seqno") MORE("cid") MORE("name"))},
+    {SCHEMA_PRAGMA("index_xinfo", FIRST("seqno") MORE("cid") MORE("name") MORE("desc") MORE("coll") MORE("key"))},
+    {SCHEMA_PRAGMA("foreign_key_list", FIRST("id") MORE("seq") MORE("table") MORE("from") MORE("to") MORE("on_update")
+                                           MORE("on_delete") MORE("match"))},
+    {"table_list", TABLE_LIST "%s", TABLE_LIST "(%s)%s", TEXT, " WHERE schema='main'"},
     {"schema_version", "SELECT rootstock_meta('schema_version') AS schema_version", NULL, TEXT, ""},
     {META_PRAGMA("user_version")},
     {META_PRAGMA("application_id")},
     {"ignore_check_constraints", NULL, "SELECT 1 WHERE rootstock_ignore_checks(%s)", TEXT, ""},
-    {"foreign_key_check", "SELECT * FROM rootstock_foreign_key_check",
-     "SELECT * FROM rootstock_foreign_key_check WHERE \"table\"=%s COLLATE NOCASE", TABLE, ""},
+    {"foreign_key_check", FOREIGN_KEYS, FOREIGN_KEYS " WHERE \"table\"=%s COLLATE NOCASE", TABLE, ""},
     {CHECK_PRAGMA("integrity_check", "0")},
     {CHECK_PRAGMA("quick_check", "1")},
     /* Free pages are used again by themselves and given back by VACUUM: the mode is 0 and stays it. */

@@ -161,6 +161,12 @@ int main(void) {
     script("UPDATE \"t\xc3\xa4"
            "fel\" SET a = a || '\xe2\x82\xac' WHERE n = 2 RETURNING a");
     script("SELECT sql FROM sqlite_schema; SELECT m.name FROM sqlite_master AS m");
+    script("PRAGMA table_xinfo(\"t\xc3\xa4"
+           "fel\"); PRAGMA table_list(\"t\xc3\xa4"
+           "fel\"); PRAGMA index_list(\"t\xc3\xa4"
+           "fel\"); PRAGMA index_xinfo(\"\xc3\xac\")");
+    script("PRAGMA foreign_key_list(\"t\xc3\xa4"
+           "fel\"); PRAGMA foreign_key_check; PRAGMA quick_check");
     script("SELECT '\xe2\x82\xac' FROM keine_\xc3\xbc");
     script("SELECT 1 \xe2\x82\xac FROM");
     script("SELECT 1; SELECT 2 FROM \"t\xc3\xa4"
