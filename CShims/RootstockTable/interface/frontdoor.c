@@ -392,10 +392,12 @@ static int rewrite_here(rst_connection *c, const char *sql, int bytes, char **re
         return code;
     }
     if (rst_token_is(&token, "PRAGMA")) {
-        /* What it sets may be what results are named by, or that the schema is not trusted. */
-        if (memchr(sql, '=', (size_t)(last - sql)) != NULL || memchr(sql, '(', (size_t)(last - sql)) != NULL)
+        code = rst_rewrite_pragma(c, sql, last, rewritten, message);
+        /* What one of SQLite's own sets may be what results are named by, or that the schema is not trusted. */
+        if (*rewritten == NULL &&
+            (memchr(sql, '=', (size_t)(last - sql)) != NULL || memchr(sql, '(', (size_t)(last - sql)) != NULL))
             rst_rewrite_cache_free(c);
-        return rst_rewrite_pragma(c, sql, last, rewritten, message);
+        return code;
     }
     if (rst_token_is(&token, "EXPLAIN")) return rewrite_explain(c, sql, last, rewritten, message);
     if (rst_token_is(&token, "REINDEX") || rst_token_is(&token, "ANALYZE"))
