@@ -41,3 +41,14 @@ PRAGMA main."user_version"='7up';
 PRAGMA user_version;
 PRAGMA user_version('-3');
 PRAGMA user_version;
+-- A word of the grammar is no argument, but for three; and no name.
+PRAGMA user_version(default);
+PRAGMA user_version = on;
+PRAGMA user_version(delete);
+PRAGMA /* syntax */ user_version(select);
+PRAGMA /* syntax */ table_info(nothing);
+PRAGMA table_info("nothing");
+PRAGMA table_info(left);
+PRAGMA /* syntax */ select.user_version;
+PRAGMA /* syntax */ main.table;
+PRAGMA user_version;
