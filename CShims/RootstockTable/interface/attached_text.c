@@ -447,6 +447,10 @@ static int rewrite_pragma(rst_connection *c, const char *sql, const char *end, c
     rst_attached *a = NULL;
     if (rst_pragma_read(sql, end, &pragma) == NULL) return SQLITE_OK;
     if (pragma.schema.type != TOKEN_END) a = attached_called(c, &pragma.schema);
+    if (rst_token_same_name(&pragma.name, "table_list") && (a != NULL || pragma.schema.type == TOKEN_END)) {
+        *done = true;
+        return rst_table_list_text(&pragma, out);
+    }
     for (size_t i = 0; i < sizeof of_tables / sizeof of_tables[0] && pragma.schema.type == TOKEN_END && a == NULL; i++)
         if (rst_token_names(&pragma.argument) && rst_token_same_name(&pragma.name, of_tables[i]))
             a = attached_of(c, &pragma.schema, &pragma.argument);

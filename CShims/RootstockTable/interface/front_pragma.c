@@ -22,9 +22,6 @@ typedef enum argument_kind {
 #define SCHEMA_PRAGMA(name, columns)                                                                                   \
     name, NULL, "SELECT " columns " FROM rootstock_pragma_" name "(%s%s)", TEXT, ",'main'"
 #define TABLE_INFO FIRST("cid") MORE("name") MORE("type") MORE("notnull") MORE("dflt_value") MORE("pk")
-#define TABLE_LIST                                                                                                     \
-    "SELECT " FIRST("schema") MORE("name") MORE("type") MORE("ncol") MORE("wr")                                        \
-        MORE("strict") " FROM rootstock_pragma_table_list"
 #define FOREIGN_KEYS                                                                                                   \
     "SELECT " FIRST("table") MORE("rowid") MORE("parent") MORE("fkid") " FROM rootstock_foreign_key_check"
 #define META_PRAGMA(name)                                                                                              \
@@ -49,7 +46,6 @@ static const struct {
     {SCHEMA_PRAGMA("index_xinfo", FIRST("seqno") MORE("cid") MORE("name") MORE("desc") MORE("coll") MORE("key"))},
     {SCHEMA_PRAGMA("foreign_key_list", FIRST("id") MORE("seq") MORE("table") MORE("from") MORE("to") MORE("on_update")
                                            MORE("on_delete") MORE("match"))},
-    {"table_list", TABLE_LIST "%s", TABLE_LIST "(%s)%s", TEXT, " WHERE schema='main'"},
     {"schema_version", "SELECT rootstock_meta('schema_version') AS schema_version", NULL, TEXT, ""},
     {META_PRAGMA("user_version")},
     {META_PRAGMA("application_id")},
@@ -108,6 +104,18 @@ static int find_table(rst_connection *c, const rst_token *name, bool in_main, bo
     return code;
 }
 
+int rst_table_list_text(const rst_pragma *pragma, char **out) {
+    char *name = rst_pragma_argument(pragma), *schema = rst_token_name(&pragma->schema);
+    if (name != NULL && schema != NULL)
+        *out = sqlite3_mprintf("SELECT " FIRST("schema") MORE("name") MORE("type") MORE("ncol") MORE("wr")
+                                   MORE("strict") " FROM rootstock_pragma_table_list(%Q,%Q)",
+                               pragma->argument.type == TOKEN_END ? NULL : name,
+                               pragma->schema.type == TOKEN_END ? NULL : schema);
+    sqlite3_free(name);
+    sqlite3_free(schema);
+    return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
 int rst_rewrite_pragma(rst_connection *c, const char *sql, const char *end, char **out, char **message) {
     const size_t count = sizeof answers / sizeof answers[0];
     rst_pragma pragma;
@@ -118,6 +126,7 @@ int rst_rewrite_pragma(rst_connection *c, const char *sql, const char *end, char
     if (rst_pragma_read(sql, end, &pragma) == NULL) return SQLITE_OK;
     in_main = pragma.schema.type != TOKEN_END;
     if (in_main && !rst_token_same_name(&pragma.schema, "main")) return SQLITE_OK;
+    if (rst_token_same_name(&pragma.name, "table_list")) return rst_table_list_text(&pragma, out);
     while (i < count && !rst_token_same_name(&pragma.name, answers[i].name)) i++;
     if (i == count || (pragma.argument.type == TOKEN_END ? answers[i].plain : answers[i].given) == NULL)
         return SQLITE_OK;

@@ -5,6 +5,7 @@
 #ifndef ROOTSTOCK_FRONTDOOR_H
 #define ROOTSTOCK_FRONTDOOR_H
 
+#include "parser/pragma.h"
 #include "rewriter/transform.h"
 
 /* Of a DETACH. */
@@ -30,6 +31,8 @@ bool rst_changes_schema_table(const rst_statement_parts *parts);
 int rst_rewrite_schema_table(rst_connection *c, const rst_statement_parts *parts, char **out, char **message);
 /* PRAGMA; *out null: as it is. */
 int rst_rewrite_pragma(rst_connection *c, const char *sql, const char *end, char **out, char **message);
+/* PRAGMA table_list, of the schema that it names or of all. SQLITE_OK or SQLITE_NOMEM. */
+int rst_table_list_text(const rst_pragma *pragma, char **out);
 /* What SQLite runs of a statement that the store runs as a program: *inner, from sqlite3_malloc, or null where it is
 ** none. SQLITE_OK, or an error. */
 int rst_program_text(rst_connection *c, const rst_statement_parts *parts, char **inner, char **message);

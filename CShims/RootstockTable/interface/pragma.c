@@ -51,7 +51,7 @@ typedef struct pragma_cursor {
     sqlite3_vtab_cursor base;
     sqlite3_stmt *statement;
     bool eof;
-    bool others;         /* table_list: the other schemas' part is under way */
+    int place;           /* table_list: the schema whose part is under way, by SQLite's number */
     char *name, *schema; /* the arguments, or nulls */
     sqlite3_int64 number;
 } pragma_cursor;
@@ -110,31 +110,65 @@ static const pragma_definition *definition_of(const sqlite3_vtab_cursor *base) {
     return ((const rst_eponymous *)base->pVtab)->definition;
 }
 
+/* sql: from sqlite3_malloc, freed here. */
+static int prepare_on(sqlite3_vtab_cursor *base, sqlite3 *db, char *sql) {
+    int code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(db, sql, -1, &((pragma_cursor *)base)->statement, NULL);
+    sqlite3_free(sql);
+    if (code == SQLITE_OK || code == SQLITE_NOMEM) return code;
+    sqlite3_free(base->pVtab->zErrMsg);
+    base->pVtab->zErrMsg = sqlite3_mprintf("%s", sqlite3_errmsg(db));
+    return code;
+}
+
+static bool is_list(const sqlite3_vtab_cursor *base) {
+    return strcmp(definition_of(base)->name, "rootstock_pragma_table_list") == 0;
+}
+
+/* table_list: the statement of the next schema that is asked for. SQLITE_DONE: there is none. */
+static int list_next(sqlite3_vtab_cursor *base) {
+    pragma_cursor *cursor = (pragma_cursor *)base;
+    rst_connection *c = ((rst_eponymous *)base->pVtab)->connection;
+    const pragma_definition *definition = definition_of(base);
+    const char *schema;
+    rst_attached *a;
+    int code;
+    sqlite3_finalize(cursor->statement);
+    cursor->statement = NULL;
+    do {
+        schema = sqlite3_db_name(c->db, ++cursor->place);
+        if (schema == NULL) return SQLITE_DONE;
+    } while (strcmp(schema, "rootstock") == 0 ||
+             (cursor->schema != NULL && sqlite3_stricmp(schema, cursor->schema) != 0));
+    a = rst_attached_find(c, schema);
+    if (a != NULL)
+        code = prepare_on(
+            base, a->inner,
+            sqlite3_mprintf("SELECT %Q,name,type,ncol,wr,strict FROM %s(?1,'main')", schema, definition->name));
+    else if (cursor->place == 0 && store_of(c)->shared != NULL && !schema_of(c)->sidecar)
+        code = prepare_on(base, schema_of(c)->schema_db, sqlite3_mprintf("%s", definition->sql));
+    else
+        code = prepare_on(base, c->db,
+                          sqlite3_mprintf("SELECT * FROM pragma_table_list WHERE schema=%Q AND name NOT GLOB "
+                                          "'rootstock [tv]*' AND (?1 IS NULL OR name=?1 COLLATE NOCASE)",
+                                          schema));
+    if (code == SQLITE_OK && cursor->name != NULL)
+        code = sqlite3_bind_text(cursor->statement, 1, cursor->name, -1, SQLITE_TRANSIENT);
+    return code;
+}
+
 static int next_row(sqlite3_vtab_cursor *base) {
     pragma_cursor *cursor = (pragma_cursor *)base;
-    int code = sqlite3_step(cursor->statement);
+    int code = cursor->statement == NULL ? SQLITE_DONE : sqlite3_step(cursor->statement);
+    while (code == SQLITE_DONE && is_list(base) && (code = list_next(base)) == SQLITE_OK)
+        code = sqlite3_step(cursor->statement);
     cursor->eof = code != SQLITE_ROW;
     cursor->number++;
-    if (code == SQLITE_DONE && !cursor->others &&
-        strcmp(definition_of(base)->name, "rootstock_pragma_table_list") == 0) {
-        /* Then what temp and attached schemas hold. */
-        cursor->others = true;
-        sqlite3_finalize(cursor->statement);
-        code = sqlite3_prepare_v2(
-            ((rst_eponymous *)base->pVtab)->connection->db,
-            "SELECT * FROM pragma_table_list WHERE schema NOT IN ('main','rootstock') AND name NOT GLOB "
-            "'rootstock [tv]*' AND (?1 IS NULL OR name=?1 COLLATE NOCASE)",
-            -1, &cursor->statement, NULL);
-        if (code != SQLITE_OK) return code;
-        if (cursor->name != NULL) sqlite3_bind_text(cursor->statement, 1, cursor->name, -1, SQLITE_TRANSIENT);
-        return next_row(base);
-    }
-    if (code != SQLITE_ROW && code != SQLITE_DONE) {
+    if (code == SQLITE_ROW || code == SQLITE_DONE) return SQLITE_OK;
+    if (cursor->statement != NULL) {
         sqlite3_free(base->pVtab->zErrMsg);
         base->pVtab->zErrMsg = sqlite3_mprintf("%s", sqlite3_errmsg(sqlite3_db_handle(cursor->statement)));
-        return code;
     }
-    return SQLITE_OK;
+    return code;
 }
 
 static int pragma_next(sqlite3_vtab_cursor *base) {
@@ -186,26 +220,14 @@ static rst_attached *attached_of(rst_connection *c, const char *name, const char
     return place[0] != '\0' ? rst_attached_find(c, place) : rst_attached_holding(c, name);
 }
 
-/* sql: from sqlite3_malloc, freed here. */
-static int prepare_on(sqlite3_vtab_cursor *base, sqlite3 *db, char *sql) {
-    int code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(db, sql, -1, &((pragma_cursor *)base)->statement, NULL);
-    sqlite3_free(sql);
-    if (code == SQLITE_OK || code == SQLITE_NOMEM) return code;
-    sqlite3_free(base->pVtab->zErrMsg);
-    base->pVtab->zErrMsg = sqlite3_mprintf("%s", sqlite3_errmsg(db));
-    return code;
-}
-
 /* The statement that answers: of the store on the schema database (rows are the store's own), of an attached store its
 ** own, of temp and attached files SQLite's. */
 static int prepare(rst_connection *c, sqlite3_vtab_cursor *base, const char *name, const char *schema) {
     static const char prefix[] = "rootstock_";
     const pragma_definition *definition = definition_of(base);
-    pragma_cursor *cursor = (pragma_cursor *)base;
     sqlite3 *schema_db = schema_of(c)->schema_db;
     const char *place = definition->argument ? place_of(c, definition, name, schema) : NULL;
     bool rows = strcmp(definition->name, "rootstock_pragma_foreign_key_check") == 0;
-    bool list = strcmp(definition->name, "rootstock_pragma_table_list") == 0;
     rst_attached *a = definition->plain ? attached_of(c, name, place) : NULL;
     if (definition->sql == NULL) return prepare_on(base, schema_db, rst_temporary_triggers_listed(c));
     if (place == NULL && definition->plain && name != NULL)
@@ -214,15 +236,10 @@ static int prepare(rst_connection *c, sqlite3_vtab_cursor *base, const char *nam
             base, schema_db,
             sqlite3_mprintf("PRAGMA main.%s(%Q)", definition->name + sizeof "rootstock_pragma_" - 1, name));
     if (a != NULL) return prepare_on(base, a->inner, sqlite3_mprintf("SELECT * FROM %s(?1)", definition->name));
-    cursor->others = schema != NULL; /* else main's part comes first */
-    if (place == NULL || (list && schema == NULL))
-        return prepare_on(base, rows ? c->db : schema_db, sqlite3_mprintf("%s", definition->sql));
+    if (place == NULL) return prepare_on(base, rows ? c->db : schema_db, sqlite3_mprintf("%s", definition->sql));
     return prepare_on(
         base, c->db,
-        list ? sqlite3_mprintf("SELECT * FROM pragma_table_list WHERE schema=%Q COLLATE NOCASE AND (?1 IS NULL OR "
-                               "name=?1 COLLATE NOCASE)",
-                               place)
-        : place[0] == '\0'
+        place[0] == '\0'
             ? sqlite3_mprintf("SELECT * FROM main.%s(?1)", definition->name + sizeof prefix - 1)
             : sqlite3_mprintf("SELECT * FROM main.%s(?1,%Q)", definition->name + sizeof prefix - 1, place));
 }
@@ -239,13 +256,14 @@ static int ask(sqlite3_vtab_cursor *base, int number, const char *text, int coun
     cursor->statement = NULL;
     cursor->number = 0;
     cursor->eof = true;
-    cursor->others = false;
+    cursor->place = -1; /* main comes next */
     sqlite3_free(cursor->name);
     sqlite3_free(cursor->schema);
     cursor->name = name == NULL ? NULL : sqlite3_mprintf("%s", name);
     cursor->schema = schema == NULL ? NULL : sqlite3_mprintf("%s", schema);
-    if (schema_of(vtab->connection)->schema_db == NULL) return SQLITE_OK;
+    if (schema_of(vtab->connection)->schema_db == NULL && !is_list(base)) return SQLITE_OK;
     code = hold_snapshot(vtab->connection, base);
+    if (code == SQLITE_OK && is_list(base)) return next_row(base);
     if (code == SQLITE_OK) code = prepare(vtab->connection, base, name, schema);
     if (code != SQLITE_OK) return code;
     /* A PRAGMA of its own has it in its text. */

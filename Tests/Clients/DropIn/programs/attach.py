@@ -123,6 +123,10 @@ def story(main, other):
     sql("SELECT type, name, tbl_name, sql FROM x.sqlite_master ORDER BY name")
     sql("PRAGMA x.table_info(city)")
     sql("PRAGMA x.index_list('city')")
+    sql("PRAGMA x.table_list(city)")
+    sql("PRAGMA table_list(pair)")
+    sql("PRAGMA table_list('person')")
+    sql("PRAGMA X.table_list(person)")
     if "plain" not in main:  # a native main has SQLite's own functions
         for function in "table_info('city')", "table_xinfo('city', 'x')", "index_list('city')", "index_info('sized')", "index_xinfo('sized', 'x')":
             sql("SELECT * FROM pragma_" + function)
