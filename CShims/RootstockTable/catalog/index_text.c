@@ -124,11 +124,9 @@ static int describe_where(const rst_table *table, rst_index *index, const rst_sy
 
 static int describe_index(rst_table *table, const rst_object *object, const rst_syntax *create, char **message) {
     const rst_syntax *where = rst_syntax_child(create, SYNTAX_WHERE);
-    const char *p = create->start;
-    rst_token word = rst_token_next(&p, create->end); /* CREATE */
+    const rst_token word = rst_syntax_token(create, 1); /* behind CREATE */
     int code = rst_index_begin(table, object->name);
     if (code != SQLITE_OK) return code;
-    word = rst_token_next(&p, create->end);
     table->indexes[0].unique = rst_token_is(&word, "UNIQUE");
     code = rst_describe_terms(table, &table->indexes[0], create, message);
     return code == SQLITE_OK && where != NULL ? describe_where(table, &table->indexes[0], where->first) : code;

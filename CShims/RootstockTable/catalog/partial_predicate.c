@@ -112,8 +112,7 @@ static int take_value(predicate *node, sqlite3_value *source, char affinity) {
 /* A literal, evaluated by SQLite. */
 static bool read_constant(reader *r, const rst_syntax *constant, predicate *node, char affinity) {
     const rst_syntax *literal = constant->kind == SYNTAX_SIGN ? constant->first : constant;
-    const char *p = literal->start;
-    const rst_token token = rst_token_next(&p, literal->end);
+    const rst_token token = rst_syntax_token(literal, 0);
     sqlite3_stmt *statement = NULL;
     char *sql;
     bool done = false;
@@ -210,8 +209,7 @@ static predicate *test_null(reader *r, int column, bool null) {
 }
 
 static bool is_null(const rst_syntax *node) {
-    const char *p = node->start;
-    const rst_token token = rst_token_next(&p, node->end);
+    const rst_token token = rst_syntax_token(node, 0);
     return node->kind == SYNTAX_LITERAL && rst_token_is(&token, "NULL");
 }
 

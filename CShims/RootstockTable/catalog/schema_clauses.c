@@ -16,10 +16,6 @@ static rst_token word_behind(const char *end, const rst_syntax *parent) {
     return rst_token_next(&end, parent->end);
 }
 
-static rst_token first_word(const rst_syntax *node) {
-    return word_behind(node->start, node);
-}
-
 /* ---- columns ---- */
 
 /* What SQLite says of the column. */
@@ -69,7 +65,7 @@ static int conflict_of(rst_table *table, const rst_syntax *constraint) {
     const rst_syntax *node = rst_syntax_child(constraint, SYNTAX_CONFLICT);
     rst_token word;
     if (node == NULL) return CONFLICT_DEFAULT;
-    word = first_word(node->first);
+    word = rst_syntax_token(node->first, 0);
     table->has_conflict_clauses = true;
     if (rst_token_is(&word, "ROLLBACK")) return SQLITE_ROLLBACK;
     if (rst_token_is(&word, "IGNORE")) return SQLITE_IGNORE;
@@ -144,16 +140,12 @@ static int add_key(rst_table *table, const rst_syntax *list, int column, bool de
 /* PRIMARY KEY or UNIQUE: of that column, or of the columns in its list (-1). */
 static int describe_key(rst_table *table, const rst_syntax *key, int column, char **message) {
     const rst_syntax *term = rst_syntax_child(key, SYNTAX_TERM);
-    const char *p = key->start;
-    const rst_token word = rst_token_next(&p, key->end);
+    const rst_token word = rst_syntax_token(key, 0);
     const bool primary = rst_token_is(&word, "PRIMARY");
     const int conflict = conflict_of(table, key);
-    rst_token order;
-    bool descends;
+    rst_token order = rst_syntax_token(key, 2); /* behind KEY */
+    const bool descends = primary && column >= 0 && rst_token_is(&order, "DESC");
     int single = column;
-    (void)rst_token_next(&p, key->end); /* KEY */
-    order = rst_token_next(&p, key->end);
-    descends = primary && column >= 0 && rst_token_is(&order, "DESC");
     if (term != NULL && (term->next == NULL || term->next->kind != SYNTAX_TERM)) single = rst_term_column(table, term);
     if (primary && single >= 0 && !descends && sqlite3_stricmp(table->columns[single].type, "INTEGER") == 0) {
         table->rowid_column = single;
@@ -235,7 +227,6 @@ static int describe_foreign(rst_table *table, const rst_syntax *references, cons
 /* A constraint of the column, or of the table (-1). name: the column's. */
 static int describe_constraint(rst_table *table, const rst_syntax *node, int column, const rst_syntax *name,
                                char **message) {
-    const char *p = node->start;
     rst_token word;
     int conflict;
     switch (node->kind) {
@@ -247,19 +238,18 @@ static int describe_constraint(rst_table *table, const rst_syntax *node, int col
         return describe_foreign(table, node, &alone);
     }
     case SYNTAX_NULL:
-        word = first_word(node);
+        word = rst_syntax_token(node, 0);
         conflict = rst_token_is(&word, "NOT") ? conflict_of(table, node) : CONFLICT_DEFAULT;
         if (conflict == CONFLICT_DEFAULT) break;
         table->needs_mirror = true;
         table->columns[column].not_null_conflict = conflict;
         break;
     case SYNTAX_DEFERRABLE:
-        word = rst_token_next(&p, node->end);
+        word = rst_syntax_token(node, 0);
         if (table->foreign_key_count == 0) break;
         table->foreign_keys[0].deferred = false;
         if (!rst_token_is(&word, "DEFERRABLE")) break;
-        (void)rst_token_next(&p, node->end); /* INITIALLY */
-        word = rst_token_next(&p, node->end);
+        word = rst_syntax_token(node, 2); /* behind INITIALLY */
         table->foreign_keys[0].deferred = rst_token_is(&word, "DEFERRED");
         break;
     default: break;

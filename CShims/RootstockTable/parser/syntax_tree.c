@@ -175,6 +175,13 @@ const rst_syntax *rst_syntax_child(const rst_syntax *node, rst_syntax_kind kind)
     return NULL;
 }
 
+rst_token rst_syntax_token(const rst_syntax *node, int number) {
+    const char *p = node->start;
+    rst_token token = rst_token_next(&p, node->end);
+    while (number-- > 0) token = rst_token_next(&p, node->end);
+    return token;
+}
+
 rst_token rst_syntax_operator(const rst_syntax *node) {
     const char *p = node->first->end;
     return rst_token_next(&p, node->end);

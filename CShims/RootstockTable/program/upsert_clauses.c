@@ -85,8 +85,7 @@ static int read_columns(const rst_table *table, const rst_syntax *target, rst_cl
     const rst_syntax *name = target->kind == SYNTAX_COLUMNS ? target->first : target;
     int code = SQLITE_OK;
     for (; name != NULL && code == SQLITE_OK; name = name->next) {
-        const char *p = name->start;
-        const rst_token token = rst_token_next(&p, name->end);
+        const rst_token token = rst_syntax_token(name, 0);
         const int column = rst_set_column(table, &token);
         code = column == -3 ? SQLITE_ERROR : add_column(table, clause, &token, column);
         if (name == target) break;

@@ -91,8 +91,7 @@ static bool is_list(const rst_syntax *list, bool *called) {
     enum { MOST = 64 };
     int count = 0;
     for (const rst_syntax *item = list->first; item != NULL; item = item->next) {
-        const char *p = item->start;
-        rst_token token = rst_token_next(&p, item->end);
+        const rst_token token = rst_syntax_token(item, 0);
         bool null = item->kind == SYNTAX_LITERAL && rst_token_is(&token, "NULL");
         if (++count > MOST || (!null && !rst_is_operand(item, called))) return false;
     }
@@ -247,7 +246,6 @@ static void write_all(adding *a, const rst_syntax *node, const rst_syntax *paren
 
 /* What the statement has somewhere. */
 static void look(adding *a, const rst_syntax *node) {
-    const char *p = node->start;
     rst_token name;
     switch (node->kind) {
     case SYNTAX_JOIN:
@@ -260,7 +258,7 @@ static void look(adding *a, const rst_syntax *node) {
     case SYNTAX_WINDOW: a->windows = true; break;
     case SYNTAX_GROUP: a->groups = true; break;
     case SYNTAX_CALL:
-        name = rst_token_next(&p, node->end);
+        name = rst_syntax_token(node, 0);
         a->extremes |= rst_token_same_name(&name, "min") || rst_token_same_name(&name, "max");
         break;
     default: break;

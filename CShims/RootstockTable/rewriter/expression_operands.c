@@ -83,12 +83,11 @@ static bool is_column(rst_connection *c, const rst_syntax_tree *tree, const rst_
 /* c: null where columns are to be none. */
 static bool is_operand(rst_connection *c, const rst_syntax_tree *tree, const rst_syntax *node, bool *called) {
     static const char *const operators[] = {"||", "+", "-", "*", "/", "%", NULL};
-    const char *p = node->start;
-    rst_token token = rst_token_next(&p, node->end);
+    rst_token token = rst_syntax_token(node, 0);
     switch (node->kind) {
     case SYNTAX_LITERAL: return token.type != TOKEN_WORD; /* NULL, CURRENT_TIME */
     case SYNTAX_VARIABLE: return true;
-    case SYNTAX_SIGN: return !rst_token_mark(&token, "~") && rst_token_next(&p, node->end).type == TOKEN_NUMBER;
+    case SYNTAX_SIGN: return !rst_token_mark(&token, "~") && rst_syntax_token(node, 1).type == TOKEN_NUMBER;
     case SYNTAX_PARENTHESES: return is_operand(c, tree, node->first, called);
     case SYNTAX_BINARY:
         token = rst_syntax_operator(node);

@@ -31,8 +31,7 @@ static const rst_syntax *find_result(const rst_syntax *select, const rst_token *
 
 /* What the term stands for: the result that has its number or, where `names` is, its name. */
 static const rst_syntax *meant(const rst_syntax *select, const rst_syntax *term, bool names) {
-    const char *p = term->start;
-    rst_token qualifier, token = rst_token_next(&p, term->end);
+    rst_token qualifier, token = rst_syntax_token(term, 0);
     if (term->kind == SYNTAX_LITERAL && token.type == TOKEN_NUMBER) {
         for (size_t i = 0; i < token.size; i++) {
             if (token.text[i] < '0' || token.text[i] > '9' || i > 3) return NULL;

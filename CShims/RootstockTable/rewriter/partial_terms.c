@@ -31,19 +31,14 @@ typedef struct looked {
     bool silent;   /* a RIGHT or FULL JOIN */
 } looked;
 
-static void look_at_join(const rst_syntax *join, looked *out) {
-    for (const char *p = join->start; p < join->end;) {
-        rst_token token = rst_token_next(&p, join->end);
-        out->left |= rst_token_is(&token, "LEFT");
-        out->silent |= rst_token_is(&token, "RIGHT") || rst_token_is(&token, "FULL");
-    }
-}
-
 /* on: in an ON, where all is, whatever begins there. */
 static void look(const rst_syntax *node, bool on, looked *out) {
     on |= node->kind == SYNTAX_ON;
     switch (node->kind) {
-    case SYNTAX_JOIN: look_at_join(node, out); break;
+    case SYNTAX_JOIN:
+        out->left |= rst_join_has(node, "LEFT");
+        out->silent |= rst_join_has(node, "RIGHT") || rst_join_has(node, "FULL");
+        break;
     case SYNTAX_NOT:
         out->wanted = true;
         out->doubtful |= on;

@@ -135,8 +135,7 @@ static void read_node(row_names *r, const rst_syntax *node, int hidden, const rs
     case SYNTAX_COMMON_TABLE: named = node; break;
     case SYNTAX_SUBQUERY: named = NULL; break;
     case SYNTAX_CALL: {
-        const char *p = node->start;
-        rst_token word = rst_token_next(&p, node->end);
+        const rst_token word = rst_syntax_token(node, 0);
         if (!rst_token_is(&word, "RAISE")) break;
         read_raise(r, node);
         return;
