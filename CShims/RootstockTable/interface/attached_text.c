@@ -20,7 +20,6 @@
 #include "interface/frontdoor.h"
 #include "parser/edits.h"
 #include "parser/parameters.h"
-#include "parser/pragma.h"
 #include "parser/schema_statement.h"
 #include "parser/statement.h"
 #include "parser/syntax_tree.h"
@@ -445,18 +444,15 @@ static int rewrite_pragma(rst_connection *c, const char *sql, const char *end, c
                                             "index_info", "index_xinfo", "foreign_key_list"};
     rst_pragma pragma;
     rst_attached *a = NULL;
+    bool lists, of_table = false;
     if (rst_pragma_read(sql, end, &pragma) == NULL) return SQLITE_OK;
-    if (pragma.schema.type != TOKEN_END) a = attached_called(c, &pragma.schema);
-    if (rst_token_same_name(&pragma.name, "table_list") && (a != NULL || pragma.schema.type == TOKEN_END)) {
-        *done = true;
-        return rst_table_list_text(&pragma, out);
-    }
-    for (size_t i = 0; i < sizeof of_tables / sizeof of_tables[0] && pragma.schema.type == TOKEN_END && a == NULL; i++)
-        if (rst_token_names(&pragma.argument) && rst_token_same_name(&pragma.name, of_tables[i]))
-            a = attached_of(c, &pragma.schema, &pragma.argument);
-    if (a == NULL) return SQLITE_OK;
-    *done = true;
-    return whole(a, sql, end, WHOLE_SHOWS, out, message);
+    lists = rst_token_same_name(&pragma.name, "table_list");
+    for (size_t i = 0; i < sizeof of_tables / sizeof of_tables[0] && rst_token_names(&pragma.argument); i++)
+        of_table |= rst_token_same_name(&pragma.name, of_tables[i]);
+    if (of_table || pragma.schema.type != TOKEN_END) a = attached_of(c, &pragma.schema, &pragma.argument);
+    *done = a != NULL || (lists && pragma.schema.type == TOKEN_END);
+    if (!*done) return SQLITE_OK;
+    return lists ? rst_table_list_text(&pragma, out) : whole(a, sql, end, WHOLE_SHOWS, out, message);
 }
 
 int rst_attached_rewrite(rst_connection *c, const char *sql, const char *end, char **rewritten, bool *done,
