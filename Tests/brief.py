@@ -6,12 +6,10 @@ Usage: swift test ... 2>&1 | Tests/brief.py NAME
 An argument of a test may break a line: such a line ends with its event's last word.
 """
 import re
-import signal
 import sys
 import time
 
 name, begun, passed, shown = sys.argv[1], 0, 0, time.monotonic()
-signal.signal(signal.SIGTERM, signal.SIG_IGN)  # who stops a run wants to know what it hung at
 running = {}  # the tests that have begun, in their order
 ends = None  # what the last line of a broken event looks like, while one is read
 for data in sys.stdin.buffer:
