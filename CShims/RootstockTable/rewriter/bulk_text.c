@@ -86,49 +86,6 @@ int rst_bulk_columns(const rst_table *table, rst_span set, int columns[BULK_COLU
     }
 }
 
-/* Whether the condition holds every column of some key equal, wherever in it. */
-static bool holds_a_key(const rst_table *table, rst_span where) {
-    const char *p = where.start;
-    rst_token name = {TOKEN_END, p, 0};
-    uint64_t equal = 0; /* the last bit: the rowid */
-    for (;;) {
-        rst_token token = rst_token_next(&p, where.end);
-        bool equals = rst_token_mark(&token, "=") || rst_token_mark(&token, "==") || rst_token_is(&token, "IS");
-        const rst_token *sides[2] = {&name, NULL};
-        rst_token next;
-        if (token.type == TOKEN_END) break;
-        if (equals) {
-            const char *q = p;
-            next = rst_token_next(&q, where.end);
-            sides[1] = &next;
-            for (rst_token dot = rst_token_next(&q, where.end); rst_token_mark(&dot, ".");
-                 dot = rst_token_next(&q, where.end))
-                next = rst_token_next(&q, where.end); /* t.column */
-            for (int i = 0; i < 2; i++) {
-                int column =
-                    rst_token_names(sides[i]) && sides[i]->type != TOKEN_STRING ? rst_set_column(table, sides[i]) : -3;
-                if (column == table->rowid_column && column >= 0) column = -1;
-                if (column == -1)
-                    equal |= COLUMNS_BEYOND;
-                else if (column >= 0 && column < COLUMNS_APART)
-                    equal |= (uint64_t)1 << column;
-            }
-        }
-        name = token;
-    }
-    if (!table->without_rowid && (equal & COLUMNS_BEYOND) != 0) return true;
-    for (int i = -1; i < table->index_count; i++) {
-        const rst_part *parts = i < 0 ? table->key : table->indexes[i].parts;
-        int count = i < 0 ? table->key_count : table->indexes[i].part_count;
-        bool all = count > 0;
-        if (i >= 0 && !table->indexes[i].unique) continue;
-        for (int k = 0; k < count; k++)
-            all = all && parts[k].column >= 0 && parts[k].column < COLUMNS_APART && (equal >> parts[k].column & 1) != 0;
-        if (all) return true;
-    }
-    return false;
-}
-
 /* Whether a query or a table may stand in the text. */
 static bool looks_further(const char *start, const char *end) {
     static const char *const words[] = {"SELECT", "IN", "EXISTS", "VALUES", "WITH", NULL};
@@ -196,7 +153,7 @@ static bool take_apart(rst_connection *c, const rst_table *table, const rst_stat
     token = rst_token_next(&p, out->where.end);
     out->where.start = token.type == TOKEN_END || out->joined ? NULL : p;
     if (out->where.start != NULL &&
-        (!rst_token_is(&token, "WHERE") || holds_a_key(table, out->where) || is_limited(out->where)))
+        (!rst_token_is(&token, "WHERE") || rst_holds_a_key(table, out->where) || is_limited(out->where)))
         return false;
     /* The rows of a DELETE SQLite keeps as rowids alone, which costs no more than this; keys of WITHOUT ROWID tables in
     ** a table. */
