@@ -101,7 +101,6 @@ static size_t *sorted_places(rst_bulk_change *bulk) {
 static int update_row(rst_bulk_change *bulk, const rst_bulk_row *values, char **message) {
     rst_table *table = bulk->table;
     rst_row_slot old, row;
-    uint64_t changed = bulk->changed;
     int code = rst_row_slot_begin(table, &old);
     if (code == SQLITE_OK)
         code = rst_row_slot_begin(table, &row);
@@ -122,10 +121,10 @@ static int update_row(rst_bulk_change *bulk, const rst_bulk_row *values, char **
                 break;
             }
             row.rowid = values->values[i].as.integer;
-            if (row.rowid == old.rowid) changed &= ~((uint64_t)1 << column);
         }
         if (code == SQLITE_OK)
-            code = rst_row_update(table, &old, &row, rst_program_conflict(table, CONFLICT_DEFAULT), changed, message);
+            code = rst_row_update(table, &old, &row, rst_program_conflict(table, CONFLICT_DEFAULT), bulk->changed,
+                                  message);
     }
     rst_row_slot_end(table, &old);
     rst_row_slot_end(table, &row);

@@ -32,7 +32,7 @@ typedef struct rst_code {
     rst_kind kind;
     int conflict;
     char *inner;     /* what SQLite runs */
-    char *bulk;      /* the same while no foreign key is looked at, of many rows or of all (bulk_change.c); or null */
+    char *bulk;      /* the same of many rows or of all (bulk_change.c); or null */
     char *returning; /* SELECT of the RETURNING list over a row image, or null */
     char *
         names; /* that list as it was written, by which its columns are called, where `returning` is another; or null */

@@ -94,13 +94,13 @@ static int row_changed(rst_table *table, const rst_row_slot *old, const rst_row_
 }
 
 /* What SQLite runs of the program. */
-static const char *inner_of(const rst_code *code, bool looks_at_keys) {
-    return looks_at_keys || code->bulk == NULL ? code->inner : code->bulk;
+static const char *inner_of(const rst_code *code) {
+    return code->bulk == NULL ? code->inner : code->bulk;
 }
 
 /* Whether foreign keys are enforced, and the statement may change what one of them is about. */
-static bool looks_at_keys_of(rst_connection *c, const rst_code *code, const rst_table *table) {
-    if ((table->foreign_key_count == 0 && !table->is_parent) || !rst_foreign_enabled(c)) return false;
+static bool looks_at_keys_of(const rst_code *code, const rst_table *table) {
+    if ((table->foreign_key_count == 0 && !table->is_parent) || !code->foreign_keys) return false;
     return code->kind != KIND_UPDATE || code->set_rowid_names != 0 || rst_update_may_replace(table, code) ||
            rst_foreign_sets_any(table, code->set_columns, code->set_beyond);
 }
@@ -108,9 +108,7 @@ static bool looks_at_keys_of(rst_connection *c, const rst_code *code, const rst_
 void rst_program_prepare(rst_connection *c, const rst_code *code) {
     const rst_table *table = rst_table_find(c, code->table_name);
     sqlite3_stmt *statement;
-    if (table == NULL ||
-        rst_statement_get(c, inner_of(code, looks_at_keys_of(c, code, table)), &statement) != SQLITE_OK)
-        return;
+    if (table == NULL || rst_statement_get(c, inner_of(code), &statement) != SQLITE_OK) return;
     rst_statement_done(c, statement);
 }
 
@@ -158,7 +156,7 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
     program->values = values;
     program->row_changed = row_changed;
     program->value_count = count;
-    looks_at_keys = looks_at_keys_of(c, program->code, program->table);
+    looks_at_keys = looks_at_keys_of(program->code, program->table);
     program->looks_at_keys = looks_at_keys;
     if (looks_at_keys) {
         code = rst_foreign_check_schema(
@@ -190,7 +188,7 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
     }
     deferred = rst_foreign_deferred(c);
     last = sqlite3_last_insert_rowid(c->db);
-    code = rst_statement_get(c, inner_of(program->code, looks_at_keys), &statement);
+    code = rst_statement_get(c, inner_of(program->code), &statement);
     if (code != SQLITE_OK) {
         rst_set_message(message, "%s", sqlite3_errmsg(c->db));
         code = sqlite3_extended_errcode(c->db);
