@@ -73,7 +73,7 @@ static int compare_last(const rst_bulk_change *bulk, size_t place) {
     }
 }
 
-/* SQLITE_DONE: the row is none, or one that came before, as far as is known, and is not to be counted. */
+/* SQLITE_DONE: the row is none, or one that came before, as far as is known, or may yet go. It is not counted now. */
 static int gather(rst_bulk_change *bulk, sqlite3_value **values) {
     rst_connection *c = bulk->connection;
     rst_executor *executor = executor_of(c);
@@ -117,7 +117,7 @@ static int gather(rst_bulk_change *bulk, sqlite3_value **values) {
     if (order <= 0) bulk->ascending = false;
     bulk->last_place = place;
     bulk->gathered++;
-    if (bulk->matches && !bulk->ascending) return SQLITE_DONE;
+    if (bulk->replaces || (bulk->matches && !bulk->ascending)) return SQLITE_DONE;
     bulk->counted++;
     return SQLITE_OK;
 }
@@ -290,6 +290,7 @@ static int begin(rst_bulk_change *bulk, rst_connection *c, sqlite3_value **value
     bulk->deletes = columns <= 0;
     bulk->clears = columns < 0;
     bulk->matches = !bulk->clears && (columns & BULK_MATCHES) != 0;
+    bulk->replaces = !bulk->clears && (columns & BULK_REPLACES) != 0;
     if (bulk->clears) {
         /* no column is set */
     } else if ((uint64_t)sqlite3_value_int64(values[COLUMN_EPOCH]) == store_of(c)->epoch) {
@@ -363,12 +364,14 @@ static int begin_rows(bulk_cursor *cursor, rst_connection *c, sqlite3_value **va
     return SQLITE_OK;
 }
 
-/* Changes the rows, and shows those of a join that have not been counted yet. */
+/* Changes the rows, and shows those of a join or OR REPLACE that have not been counted yet. */
 static int end_rows(bulk_cursor *cursor, rst_bulk_change *bulk, char **message) {
     int code = SQLITE_OK;
     bulk->last = true;
     if (!bulk->singly) code = rst_bulk_apply(bulk, message);
-    cursor->remaining = code == SQLITE_OK && bulk->matches ? bulk->gathered - bulk->counted : 0;
+    cursor->remaining = code == SQLITE_OK && bulk->done > bulk->counted && (bulk->matches || bulk->replaces)
+                            ? bulk->done - bulk->counted
+                            : 0;
     return code;
 }
 

@@ -142,7 +142,8 @@ static bool take_apart(rst_connection *c, const rst_table *table, const rst_stat
     const char *p;
     rst_token token;
     *out = (pieces){0};
-    if ((parts->kind != KIND_UPDATE && parts->kind != KIND_DELETE) || parts->conflict != CONFLICT_DEFAULT ||
+    if ((parts->kind != KIND_UPDATE && parts->kind != KIND_DELETE) ||
+        (parts->conflict != CONFLICT_DEFAULT && (parts->conflict != SQLITE_REPLACE || rst_update_has_from(parts))) ||
         parts->whole.start != parts->verb.start || parts->returning.start != NULL || parts->limit.start != NULL ||
         rst_has_target_hint(parts))
         return false;
@@ -168,8 +169,9 @@ static bool take_apart(rst_connection *c, const rst_table *table, const rst_stat
             changed |= (uint64_t)1 << out->columns[i];
             out->packed |= (uint64_t)(out->columns[i] + 1) << 8 * i;
         }
-        /* SQLite changes the rows of a join, and those of a whole table, in the order of their keys. */
-        if (out->where.start != NULL && can_collide(table, changed)) return false;
+        /* SQLite changes the rows of a join, of OR REPLACE, and of a whole table in the order of their keys. */
+        if (out->where.start != NULL && parts->conflict == CONFLICT_DEFAULT && can_collide(table, changed))
+            return false;
     }
     out->key = table->without_rowid ? "rootstock key" : rst_rowid_word(table);
     return out->key != NULL;
@@ -233,12 +235,14 @@ static int build(rst_connection *c, const rst_table *table, const char *text, co
     filled = zeros + 2 * (BULK_COLUMNS - made.count);
     if (made.joined)
         made.packed |= BULK_MATCHES;
+    else if (parts.conflict == SQLITE_REPLACE)
+        made.packed |= BULK_REPLACES;
     else if (made.count > 0 && !looks_further(parts.set.start, text + strlen(text)))
         made.packed |= BULK_LOOKS_AT_ROWS_ALONE;
     str = sqlite3_str_new(c->db);
-    /* OR IGNORE: a match that is not the row's first is not counted. */
+    /* OR IGNORE: a match that is not the row's first is not counted, nor any row before REPLACE has spared it. */
     sqlite3_str_appendf(str, "INSERT %sINTO rootstock_bulk%s SELECT 0%s FROM rootstock_bulk(%Q,%Q,%lld,%lld)",
-                        made.joined ? "OR IGNORE " : "", targets[made.count], filled, checked, table->name,
+                        made.packed >= BULK_MATCHES ? "OR IGNORE " : "", targets[made.count], filled, checked, table->name,
                         (long long)made.packed, (long long)store_of(c)->epoch);
     if (made.joined)
         code = append_join(str, table, &parts, &made);

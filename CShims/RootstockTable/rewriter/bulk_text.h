@@ -11,6 +11,8 @@ enum { BULK_COLUMNS = 4 };
 #define BULK_LOOKS_AT_ROWS_ALONE ((int64_t)1 << 40)
 /* UPDATE ... FROM: a row comes as often as the join finds it, and its last values count. */
 #define BULK_MATCHES ((int64_t)1 << 41)
+/* UPDATE OR REPLACE: a row that another one replaced before its turn is not counted. */
+#define BULK_REPLACES ((int64_t)1 << 42)
 
 /* An UPDATE or DELETE of a table of the store as the statement that gathers its rows. *out is null where it stays
 ** what it is: it may change one row only, or what hangs on the table or on the statement needs more than its rows. */
