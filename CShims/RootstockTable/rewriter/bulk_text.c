@@ -242,8 +242,8 @@ static int build(rst_connection *c, const rst_table *table, const char *text, co
     str = sqlite3_str_new(c->db);
     /* OR IGNORE: a match that is not the row's first is not counted, nor any row before REPLACE has spared it. */
     sqlite3_str_appendf(str, "INSERT %sINTO rootstock_bulk%s SELECT 0%s FROM rootstock_bulk(%Q,%Q,%lld,%lld)",
-                        made.packed >= BULK_MATCHES ? "OR IGNORE " : "", targets[made.count], filled, checked, table->name,
-                        (long long)made.packed, (long long)store_of(c)->epoch);
+                        made.packed >= BULK_MATCHES ? "OR IGNORE " : "", targets[made.count], filled, checked,
+                        table->name, (long long)made.packed, (long long)store_of(c)->epoch);
     if (made.joined)
         code = append_join(str, table, &parts, &made);
     else
