@@ -143,8 +143,8 @@ static int order(rst_connection *c, const rst_table *table, bool in_body, bool g
     int code;
     rst_statement_parse(*text, end, &parts);
     if (name == NULL || parts.kind != KIND_UPDATE || parts.set.start == NULL || !parts.has_where ||
-        parts.limit.start != NULL || rst_update_has_from(&parts) || (table->index_count == 0 && !table->without_rowid) ||
-        rst_finds_one_row(table, &parts))
+        parts.limit.start != NULL || rst_update_has_from(&parts) ||
+        (table->index_count == 0 && !table->without_rowid) || rst_finds_one_row(table, &parts))
         return SQLITE_OK;
     condition = parts.set.end;
     token = rst_token_next(&condition, end);

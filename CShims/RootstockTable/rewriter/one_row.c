@@ -150,8 +150,7 @@ int rst_one_row_tell(const rst_table *table, const rst_statement_parts *parts, c
     held_columns columns;
     bool told;
     sqlite3_str *text;
-    if (rst_has_target_hint(parts) || parts->returning.start != NULL || table->internal ||
-        !condition_of(parts, &where))
+    if (rst_has_target_hint(parts) || parts->returning.start != NULL || table->internal || !condition_of(parts, &where))
         return SQLITE_OK;
     columns = held(table, where.start, where.end, 0);
     if (!columns.alone || !hold_a_key(table, columns.plain, &told) || !told) return SQLITE_OK;
