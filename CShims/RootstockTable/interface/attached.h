@@ -132,9 +132,10 @@ typedef struct rst_attached_vtab {
 /* ---- attached_plan.c ---- */
 /*
 ** The plan's text is the query's, cut at bytes 1: head, then the terms, then byte 2 and the tail. Before each term
-** stands a byte that says when it holds. Each term but the last kind has one value.
+** stands a byte that says when it holds: if the value is no number, if the values of a list are texts. Each term but
+** the last kind has one value.
 */
-enum { TERM_ALWAYS = 'a', TERM_TEXT = 't', TERM_WITHOUT_VALUE = 'n' };
+enum { TERM_ALWAYS = 'a', TERM_TEXT = 't', TERM_TEXTS = 'l', TERM_WITHOUT_VALUE = 'n' };
 int rst_attached_best_index(sqlite3_vtab *base, sqlite3_index_info *info);
 
 /* ---- attached_run.c ---- */

@@ -10,6 +10,8 @@
 */
 #include "interface/attached.h"
 
+#include "common/constraints.h"
+
 #include <string.h>
 
 static const char *operator_of(int op) {
@@ -83,9 +85,19 @@ static int add_terms(const rst_attached_shape *shape, sqlite3_index_info *info, 
         if (place < 0 && shape->rowid == NULL) continue;
         collate = collate_of(column, sqlite3_vtab_collation(info, i));
         kind = collate == NULL ? 0 : kind_of(info, i, column);
+        /* SQLite checks an IN whose values come one by one again, without the affinity of the list. It checks one whose
+        ** list is taken whole itself. */
+        if (kind == TERM_TEXT && (rst_plan_is_untold_in(info, i) || sqlite3_vtab_in(info, i, -1)))
+            kind = collate[0] == '\0' && sqlite3_vtab_in(info, i, 1) ? TERM_TEXTS : 0;
         if (kind == 0) continue;
         sqlite3_str_appendf(text, "\1%c", kind);
         add_name(text, shape, place);
+        if (kind == TERM_TEXTS) {
+            sqlite3_str_appendf(text, " IN (SELECT value FROM json_each(?%d))", ++values);
+            info->aConstraintUsage[i].argvIndex = values;
+            equal[place] = true;
+            continue;
+        }
         sqlite3_str_appendall(text, words);
         if (kind != TERM_WITHOUT_VALUE) {
             sqlite3_str_appendf(text, "?%d%s", ++values, collate);

@@ -5,6 +5,8 @@
 */
 #include "interface/attached.h"
 
+#include "common/constraints.h"
+
 #include <string.h>
 
 typedef struct attached_cursor {
@@ -120,16 +122,49 @@ static bool holds(char kind, sqlite3_value *value) {
     return sqlite3_value_type(value) != SQLITE_INTEGER && sqlite3_value_type(value) != SQLITE_FLOAT;
 }
 
-/* Terms of the plan that the values rule out, by their place. */
-static uint64_t left_out_of(const char *plan, sqlite3_value **values) {
-    uint64_t left_out = 0;
-    int term = 0, value = 0;
-    for (const char *p = strchr(plan, '\1'); p != NULL; p = strchr(p + 1, '\1'), term++) {
+/* The texts of an IN's list as JSON, from sqlite3_malloc. *out is null where not all can be told so. */
+static int texts_of(sqlite3_value *list, char **out) {
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    sqlite3_value *value = NULL;
+    bool texts = true;
+    int code = sqlite3_vtab_in_first(list, &value);
+    *out = NULL;
+    for (; texts && code == SQLITE_OK && value != NULL; code = sqlite3_vtab_in_next(list, &value)) {
+        const int type = sqlite3_value_type(value);
+        const char *p = type == SQLITE_TEXT ? (const char *)sqlite3_value_text(value) : NULL;
+        if (type == SQLITE_NULL) continue; /* equal to nothing */
+        texts = p != NULL && strlen(p) == (size_t)sqlite3_value_bytes(value);
+        sqlite3_str_appendall(text, sqlite3_str_length(text) == 0 ? "[\"" : ",\"");
+        for (; texts && *p != '\0'; p++) {
+            if ((unsigned char)*p < ' ' || *p == '"' || *p == '\\')
+                sqlite3_str_appendf(text, "\\u%04x", *p);
+            else
+                sqlite3_str_appendchar(text, 1, *p);
+        }
+        sqlite3_str_appendchar(text, 1, '"');
+    }
+    sqlite3_str_appendall(text, sqlite3_str_length(text) == 0 ? "[]" : "]");
+    if (code == SQLITE_DONE) code = sqlite3_str_errcode(text);
+    *out = sqlite3_str_finish(text);
+    if (code == SQLITE_OK && texts) return SQLITE_OK;
+    sqlite3_free(*out);
+    *out = NULL;
+    return code;
+}
+
+/* Terms of the plan that the values rule out, by their place. lists: what IN's lists are bound as. */
+static int rule_out(const char *plan, sqlite3_value **values, char *lists[PLAN_TOLD_TERMS], uint64_t *left_out) {
+    int term = 0, value = 0, code = SQLITE_OK;
+    *left_out = 0;
+    for (const char *p = strchr(plan, '\1'); p != NULL && code == SQLITE_OK; p = strchr(p + 1, '\1'), term++) {
+        bool out;
         if (p[1] == TERM_WITHOUT_VALUE) continue;
-        if (!holds(p[1], values[value])) left_out |= (uint64_t)1 << (term & 63);
+        if (p[1] == TERM_TEXTS) code = texts_of(values[value], &lists[value]); /* one that SQLite tells of */
+        out = p[1] == TERM_TEXTS ? lists[value] == NULL : !holds(p[1], values[value]);
+        if (out) *left_out |= (uint64_t)1 << (term & 63);
         value++;
     }
-    return left_out;
+    return code;
 }
 
 static char *query_of(const char *plan, uint64_t left_out) {
@@ -164,17 +199,17 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int c
     attached_cursor *cursor = (attached_cursor *)base;
     rst_attached_vtab *vtab = (rst_attached_vtab *)base->pVtab;
     rst_attached *a = vtab->attached;
-    char *message = NULL;
-    int code = SQLITE_OK;
+    char *message = NULL, *lists[PLAN_TOLD_TERMS] = {NULL};
     uint64_t left_out;
+    int code;
     UNUSED(number);
     cursor->at_end = true;
     cursor->number = 0;
     if (vtab->shape.name == NULL) return SQLITE_OK; /* the counter */
-    left_out = left_out_of(plan, values);
-    if (cursor->kept != NULL && left_out == cursor->left_out) {
+    code = rule_out(plan, values, lists, &left_out);
+    if (code == SQLITE_OK && cursor->kept != NULL && left_out == cursor->left_out) {
         (void)sqlite3_reset(cursor->kept->statement);
-    } else {
+    } else if (code == SQLITE_OK) {
         char *text = query_of(plan, left_out);
         rst_kept_done(cursor->kept);
         cursor->kept = NULL;
@@ -184,9 +219,12 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int c
         sqlite3_free(text);
     }
     for (int i = 0; i < count && code == SQLITE_OK; i++) {
-        if (i < sqlite3_bind_parameter_count(cursor->kept->statement))
-            code = sqlite3_bind_value(cursor->kept->statement, i + 1, values[i]);
+        if (i >= sqlite3_bind_parameter_count(cursor->kept->statement)) break;
+        code = i < PLAN_TOLD_TERMS && lists[i] != NULL
+                   ? sqlite3_bind_text(cursor->kept->statement, i + 1, lists[i], -1, SQLITE_TRANSIENT)
+                   : sqlite3_bind_value(cursor->kept->statement, i + 1, values[i]);
     }
+    for (int i = 0; i < PLAN_TOLD_TERMS; i++) sqlite3_free(lists[i]);
     if (code != SQLITE_OK) return rst_take_message(&vtab->base, code, message);
     return step(cursor);
 }
