@@ -63,6 +63,7 @@ static int read_column(rst_attached *a, rst_attached_shape *shape, sqlite3_stmt 
     const char *name = (const char *)sqlite3_column_text(row, 1), *type = (const char *)sqlite3_column_text(row, 2);
     const char *collation = NULL;
     const int hidden = sqlite3_column_int(row, 6);
+    const rst_table *table = rst_table_find(rst_connection_of(a->inner), shape->name);
     if (columns == NULL || name == NULL || type == NULL) {
         if (columns != NULL) shape->columns = columns;
         return SQLITE_NOMEM;
@@ -73,6 +74,7 @@ static int read_column(rst_attached *a, rst_attached_shape *shape, sqlite3_stmt 
     column->generated = hidden >= 2;
     column->hidden = hidden == 1;
     column->affinity = affinity_of(type);
+    if (table != NULL && table->strict && sqlite3_stricmp(type, "ANY") == 0) column->affinity = AFFINITY_BLOB;
     column->name = sqlite3_mprintf("%s", name);
     column->type = sqlite3_mprintf("%s", type);
     (void)rootstock_table_column_metadata(a->inner, "main", shape->name, name, NULL, &collation, NULL, NULL, NULL);
@@ -151,11 +153,13 @@ static int read_count(rst_attached *a, rst_attached_shape *shape, sqlite3_stmt *
     return SQLITE_OK;
 }
 
-/* A view's column may have an affinity without a type (CAST): CREATE TABLE AS writes it down. */
+/* A view's column may have an affinity without a type (CAST): CREATE TABLE AS writes it down. It writes none for ANY of
+** a STRICT table. */
 static int read_affinity(rst_attached *a, rst_attached_shape *shape, sqlite3_stmt *row) {
     const char *type = (const char *)sqlite3_column_text(row, 2);
     const int place = sqlite3_column_int(row, 0);
     UNUSED(a);
+    if (type != NULL && place < shape->count && type[0] == '\0') shape->columns[place].affinity = AFFINITY_BLOB;
     if (type == NULL || place >= shape->count || type[0] == '\0' || shape->columns[place].type[0] != '\0')
         return SQLITE_OK;
     sqlite3_free(shape->columns[place].type);

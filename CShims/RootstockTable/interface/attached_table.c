@@ -49,7 +49,7 @@ static int connect_table(sqlite3 *db, void *context, int count, const char *cons
     for (int i = 0; i < vtab->shape.count; i++) {
         const rst_attached_column *column = &vtab->shape.columns[i];
         sqlite3_str_appendf(text, "\"%w\" ", column->name);
-        if (column->type[0] != '\0') sqlite3_str_appendf(text, "\"%w\"", column->type);
+        rst_type_append(text, column->type, column->affinity);
         if (rst_collation_known(c, column->collation)) sqlite3_str_appendf(text, " COLLATE \"%w\"", column->collation);
         sqlite3_str_appendall(text, column->hidden ? " HIDDEN," : ",");
     }

@@ -48,6 +48,11 @@ void rst_store_close(rst_connection *c);
 /* Of a store's tables, and of tables beside a native file: those have the names of their native foreign-key tables. */
 extern const sqlite3_module rst_table_module, rst_sidecar_module;
 
+/* Appends a column's type to the declaration of a virtual table; none for ANY of a STRICT table. SQLite hides a column
+** if its type has the word HIDDEN between blanks. In a table that is a type as any other: a tab stands before the
+** word. */
+void rst_type_append(sqlite3_str *text, const char *type, char affinity);
+
 /* ---- statement_info.c ---- */
 void rst_told_free(rst_connection *c);
 

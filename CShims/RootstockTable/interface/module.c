@@ -17,10 +17,9 @@
 
 #include <string.h>
 
-/* SQLite hides a virtual table's column if its type has the word HIDDEN between blanks. In a table that is a type as
-** any other: then a tab stands before the word. */
-static void append_type(sqlite3_str *text, const char *type) {
+void rst_type_append(sqlite3_str *text, const char *type, char affinity) {
     static const char hidden[] = "hidden";
+    if (type[0] == '\0' || (affinity == AFFINITY_BLOB && sqlite3_stricmp(type, "ANY") == 0)) return;
     sqlite3_str_appendchar(text, 1, '"');
     for (const char *p = type; *p != '\0'; p++) {
         const bool starts = p == type || p[-1] == ' ';
@@ -41,10 +40,8 @@ static int declare(rst_table *table, char **message) {
     sqlite3_str_appendall(text, "CREATE TABLE x(");
     for (int i = 0; i < table->column_count; i++) {
         const rst_column *column = &table->columns[i];
-        const char *type = column->type;
-        if (table->strict && sqlite3_stricmp(type, "ANY") == 0) type = "";
         sqlite3_str_appendf(text, "\"%w\" ", column->name);
-        if (type[0] != '\0') append_type(text, type);
+        rst_type_append(text, column->type, column->affinity);
         if (sqlite3_stricmp(column->collation_name, "BINARY") != 0) {
             /* Not registered yet: whatever would read the table is refused (plan.c), until the application has
             ** (declare.c). */
