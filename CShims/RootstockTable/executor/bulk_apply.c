@@ -223,11 +223,7 @@ int rst_bulk_apply(rst_bulk_change *bulk, char **message) {
         at = bulk_unpack(bulk, at, &row);
         executor->last_mode = 0;
         executor->row_written = false;
-        if (rewriter_of(c)->trigger_depth == 0) {
-            executor->raised = 0;
-            rootstock_buffer_free(&executor->retired);
-            rootstock_buffer_free(&executor->retired_key);
-        }
+        if (rewriter_of(c)->trigger_depth == 0) executor->raised = 0;
         code = SQLITE_NOTFOUND;
         if (patches) {
             code = patch_row(bulk, &row, entries);

@@ -194,7 +194,8 @@ int rst_row_update(rst_table *table, rst_row_slot *old, rst_row_slot *row, int c
                    char **message) {
     rst_connection *c = table->connection;
     rst_executor *executor = executor_of(c);
-    bool marked = rst_needs_mark(table), same_key, written;
+    bool marked = rst_needs_mark(table), same_key, written, fetched = false;
+    rst_row_slot again, *stored = old;
     uint64_t free = 0;
     rst_mark mark = marked ? rst_mark_set(c) : 0;
     int code = SQLITE_OK;
@@ -203,40 +204,32 @@ int rst_row_update(rst_table *table, rst_row_slot *old, rst_row_slot *row, int c
         if (code == SQLITE_OK) code = rst_complete_generated(table, row, message);
         if (code == SQLITE_OK) code = rst_trigger_fire(table, true, TRIGGER_UPDATE, old, row, changed, message);
         if (code == SQLITE_OK && rst_has_before(table, TRIGGER_UPDATE)) {
-            /* The trigger may have changed or removed the row; columns that the statement does not set follow it. */
+            /* The trigger may have changed or removed the row; columns that the statement does not set follow it.
+            ** Foreign keys and AFTER triggers are told of the old one. */
             rootstock_slice key = {old->key.size, old->key.data};
-            rst_row_slot again;
             code = rst_row_slot_begin(table, &again);
+            fetched = true;
             if (code == SQLITE_OK) code = rst_row_slot_fetch(table, &key, &again);
             if (code == SQLITE_ROW) {
-                rootstock_buffer swap;
                 code = SQLITE_OK;
+                stored = &again;
                 for (int i = 0; i < table->column_count; i++) {
-                    bool set = rst_columns_has(changed, row->beyond, i);
-                    if (!set && i != table->rowid_column) row->values[i] = again.values[i];
-                    old->values[i] = again.values[i];
+                    if (i != table->rowid_column && !rst_columns_has(changed, row->beyond, i))
+                        row->values[i] = again.values[i];
                 }
-                swap = old->hold;
-                old->hold = again.hold;
-                again.hold = executor->retired;
-                executor->retired = swap; /* row may still point into it: freed at the next change */
-                swap = old->key;
-                old->key = again.key;
-                again.key = executor->retired_key;
-                executor->retired_key = swap;
             }
-            rst_row_slot_end(table, &again);
         }
     }
     if (code == SQLITE_OK) {
-        code = rst_check_update(table, old, row, conflict, changed, message);
-        if (code != SQLITE_OK) code = rst_taken_before_type(table, row, old, conflict, TRIGGER_UPDATE, code, message);
+        code = rst_check_update(table, stored, row, conflict, changed, message);
+        if (code != SQLITE_OK)
+            code = rst_taken_before_type(table, row, stored, conflict, TRIGGER_UPDATE, code, message);
     }
     if (code == SQLITE_OK) code = rst_row_key(table, row->values, row->rowid, &row->key);
-    if (code == SQLITE_OK) code = rst_check_unique(table, row, old, conflict, changed, &free, message);
+    if (code == SQLITE_OK) code = rst_check_unique(table, row, stored, conflict, changed, &free, message);
     if (code == SQLITE_OK) code = rst_check_pinned(table, message);
     if (code == SQLITE_OK) code = foreign_before(table, old, row, changed, message);
-    if (code == SQLITE_OK) rst_foretell(table, old, row);
+    if (code == SQLITE_OK) rst_foretell(table, stored, row);
     same_key =
         code == SQLITE_OK && row->key.size == old->key.size && memcmp(row->key.data, old->key.data, row->key.size) == 0;
     if (code == SQLITE_OK && same_key && table->index_count == 0) {
@@ -245,12 +238,12 @@ int rst_row_update(rst_table *table, rst_row_slot *old, rst_row_slot *row, int c
     } else if (code == SQLITE_OK && same_key && !table->has_evaluated_index) {
         /* Only the entries that the set columns are part of. */
         code = rst_row_put(table, row, SIZE_MAX, 0);
-        if (code == SQLITE_OK) code = rst_row_entries(table, old, row, changed, message);
+        if (code == SQLITE_OK) code = rst_row_entries(table, stored, row, changed, message);
         if (table->needs_mirror) rst_validator_clear(table);
     } else if (code == SQLITE_OK) {
         /* The old row may be gone already: REPLACE can only remove others, so it is not. */
         if (table->has_evaluated_index) rst_validator_clear(table);
-        code = rst_row_remove(table, old, message);
+        code = rst_row_remove(table, stored, message);
         if (code == SQLITE_OK) {
             bool twin = false;
             code = rst_validator_begin_old(table, row, &twin, message);
@@ -273,6 +266,7 @@ int rst_row_update(rst_table *table, rst_row_slot *old, rst_row_slot *row, int c
         code = rst_trigger_fire(table, false, TRIGGER_UPDATE, old, row, changed, message);
         if (code == SQLITE_DONE) code = SQLITE_OK;
     }
+    if (fetched) rst_row_slot_end(table, &again);
     executor->row_written = written;
     if (marked) code = rst_mark_finish(c, mark, conflict, code);
     return code;

@@ -48,6 +48,7 @@ typedef struct rst_code {
     bool judged;         /* its text stands in a schema and has been found fit to run (schema_sandbox.h) */
     bool rowwise;        /* an UPDATE evaluated row by row: its SET list is clauses[0] */
     bool leaves_store;   /* it may change what only SQLite's savepoints undo */
+    bool carried;        /* of a statement in a trigger's body (rootstock_upsert): an UPDATE is rowwise */
     char **sequences;    /* other AUTOINCREMENT tables that its triggers could insert into */
     int sequence_count;
     rst_parameters parameters;
@@ -94,19 +95,21 @@ int rst_nested_error_take(rst_connection *c, char **message);
 ** (rst_statement_done) before they go. */
 void rst_arguments_bind(const rst_parameters *parameters, sqlite3_value **values, int count, sqlite3_stmt *statement);
 /* upsert.c */
-/* A clause set that a trigger's INSERT ... ON CONFLICT carries in its operation column (rootstock_upsert). */
+/* What a trigger's INSERT ... ON CONFLICT or UPDATE carries in its operation column (rootstock_upsert): clauses. */
 typedef struct rst_upsert {
     struct rst_upsert *next;
     int64_t identifier;
     rst_code *code;
+    struct rst_init_subquery *once;
+    void (*free_once)(struct rst_init_subquery **once);
     int count;
     sqlite3_value *values[];
 } rst_upsert;
 void rst_upserts_free(rst_connection *c);
 /* Whether its INSERT is OR IGNORE by itself; true where it is not such a one's. */
 bool rst_upsert_ignores(const rst_connection *c, int64_t operation);
-/* The program is an UPDATE evaluated row by row: this row is. */
-int rst_clause_update_row(rst_table *table, rst_row_slot *old, char **message);
+/* An UPDATE is evaluated row by row: this row is. operation: of a trigger's body; 0: of the program. */
+int rst_clause_update_row(rst_table *table, int64_t operation, rst_row_slot *old, int conflict, char **message);
 /* conflict_targets.c: whether the UPDATE of these columns may remove other rows (REPLACE): SQLite then looks at the
 ** table's foreign keys as for a DELETE. */
 bool rst_update_may_replace(const rst_table *table, const rst_code *code);

@@ -71,15 +71,17 @@ static int64_t marks_of(const rst_table *table, int count, sqlite3_value **value
 static int own_conflict(const rst_table *table, int told, int count, sqlite3_value **values) {
     const int type = count > 1 ? sqlite3_value_type(values[2 + table->column_count + HIDDEN_OPERATION]) : SQLITE_NULL;
     const bool clauses = type == SQLITE_INTEGER && sqlite3_value_type(values[0]) == SQLITE_NULL;
+    int64_t marks;
     if (told != SQLITE_ABORT && (told != SQLITE_IGNORE || type == SQLITE_NULL)) return told;
     if (told == SQLITE_IGNORE && clauses) /* an UPSERT's, which tells */
         return rst_upsert_ignores(table->connection,
                                   sqlite3_value_int64(values[2 + table->column_count + HIDDEN_OPERATION]))
                    ? SQLITE_IGNORE
                    : CONFLICT_DEFAULT;
-    if (told == SQLITE_IGNORE && (marks_of(table, count, values) & (UPDATE_PLAIN | UPDATE_ABORTS)) == 0) return told;
-    return table->has_conflict_clauses && (marks_of(table, count, values) & UPDATE_ABORTS) != 0 ? SQLITE_ABORT
-                                                                                                : CONFLICT_DEFAULT;
+    marks = marks_of(table, count, values);
+    if (told == SQLITE_IGNORE && (marks & (UPDATE_PLAIN | UPDATE_ABORTS)) == 0) return told;
+    if ((marks & UPDATE_REPLACES) != 0) return SQLITE_REPLACE;
+    return (marks & UPDATE_ABORTS) != 0 ? SQLITE_ABORT : CONFLICT_DEFAULT;
 }
 
 /* Bytes of a column that no key, index and constraint looks at. */
@@ -94,7 +96,8 @@ static int update_or_delete(rst_table *table, int count, sqlite3_value **values,
     rootstock_slice key;
     unsigned char bytes[8];
     uint64_t changed = 0;
-    const bool deletes = (marks_of(table, count, values) & UPDATE_DELETES) != 0;
+    const int64_t marks = marks_of(table, count, values);
+    const bool deletes = (marks & UPDATE_DELETES) != 0;
     int code;
     if (table->without_rowid) {
         key.size = (size_t)sqlite3_value_bytes(values[0]);
@@ -111,7 +114,7 @@ static int update_or_delete(rst_table *table, int count, sqlite3_value **values,
         if (table->last_rowid_known && rowid == table->last_rowid) table->last_rowid_known = false;
         return rst_tree_remove(table->connection, &table->tree, &key, NULL);
     }
-    if (count > 1 && !deletes) {
+    if (count > 1 && (marks & (UPDATE_DELETES | UPDATE_ROWWISE)) == 0) {
         code = rst_update_fast(table, &key, values);
         if (code != SQLITE_NOTFOUND) return code;
     }
@@ -126,11 +129,12 @@ static int update_or_delete(rst_table *table, int count, sqlite3_value **values,
         if (count == 1 || rst_program_deletes(table) || deletes) {
             code = rst_row_delete(table, &old, false, message);
         } else {
-            if (rst_program_rowwise(table)) {
-                code = rst_clause_update_row(table, &old, message);
+            if (rst_program_rowwise(table) || (marks & UPDATE_ROWWISE) != 0) {
+                const int64_t operation = (marks & UPDATE_ROWWISE) != 0 ? marks >> UPDATE_SHIFT : 0;
+                code = rst_clause_update_row(table, operation, &old, conflict, message);
                 goto done;
             }
-            row.marks = marks_of(table, count, values);
+            row.marks = marks;
             code = take_values(table, values + 2, &row, &old, &changed);
             row.rowid = old.rowid;
             if (code == SQLITE_OK && !table->without_rowid) {
@@ -257,8 +261,8 @@ static inline bool is_simple(const rst_table *table, const rst_connection *c) {
     rst_executor *executor = executor_of(c);
     return schema_of(c)->program == NULL && rewriter_of(c)->trigger_depth == 0 &&
            executor->override_conflict == CONFLICT_DEFAULT && store_of(c)->writer != NULL &&
-           !store_of(c)->writer_broken && !schema_of(c)->sidecar && executor->retired.data == NULL &&
-           executor->retired_key.data == NULL && table->triggers == NULL && !table->has_conflict_clauses &&
+           !store_of(c)->writer_broken && !schema_of(c)->sidecar && table->triggers == NULL &&
+           !table->has_conflict_clauses &&
            ((table->foreign_key_count == 0 && !table->is_parent) || !rst_foreign_enabled((rst_connection *)c));
 }
 
@@ -303,10 +307,6 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
     if (is_simple(table, c)) return simple(vtab, count, values, rowid);
     told = sqlite3_vtab_on_conflict(c->db);
     code = rst_check_usable(c, &message);
-    if (rewriter_of(c)->trigger_depth == 0) {
-        if (executor->retired.data != NULL) rootstock_buffer_free(&executor->retired);
-        if (executor->retired_key.data != NULL) rootstock_buffer_free(&executor->retired_key);
-    }
     if (code == SQLITE_OK && store->writer == NULL) code = rst_write_begin(c, &message);
     if (code == SQLITE_OK && store->writer_broken) code = rst_refuse_broken(c, &message);
     if (rst_program_stopped(table)) return SQLITE_CONSTRAINT;

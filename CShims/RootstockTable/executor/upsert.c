@@ -12,10 +12,25 @@
 
 #include <string.h>
 
+/* What clauses are evaluated with: of the running program, or what a trigger's statement carries. */
+typedef struct clause_input {
+    const rst_code *code;
+    sqlite3_value **values;
+    int value_count;
+    struct rst_init_subquery **once; /* answers of subqueries that are run once */
+} clause_input;
+
+static clause_input of_program(rst_program *program) {
+    return (clause_input){program->code, program->values, program->value_count, &program->once};
+}
+
+static clause_input of_upsert(rst_upsert *upsert) {
+    return (clause_input){upsert->code, upsert->values, upsert->count, &upsert->once};
+}
+
 /* Evaluates the clause's SELECT over the two rows, and leaves it at its only row. SQLITE_DONE: its WHERE said no. */
 static int evaluate(rst_connection *c, rst_table *table, const rst_clause *clause, rst_row_image images[2],
-                    const rst_parameters *parameters, sqlite3_value **values, int value_count, sqlite3_stmt **out,
-                    char **message) {
+                    const clause_input *input, sqlite3_stmt **out, char **message) {
     rst_executor *executor = executor_of(c);
     rst_schema *schema = schema_of(c);
     rst_row_image *saved[2] = {table->images[0], table->images[1]};
@@ -27,11 +42,11 @@ static int evaluate(rst_connection *c, rst_table *table, const rst_clause *claus
         rst_set_message(message, "%s", sqlite3_errmsg(c->db));
         return code;
     }
-    rst_arguments_bind(parameters, values, value_count, statement);
+    rst_arguments_bind(&input->code->parameters, input->values, input->value_count, statement);
     table->images[0] = &images[0];
     table->images[1] = &images[1];
     schema->program = NULL;
-    if (program != NULL) executor->once = &program->once;
+    executor->once = input->once;
     code = sqlite3_step(statement);
     executor->once = once;
     schema->program = program;
@@ -87,8 +102,8 @@ static int take_value(const rst_table *table, const rst_clause *clause, int i, s
 /* Evaluates a DO UPDATE and carries it out. raw: the values of `excluded` before their affinity, or null: as they are.
 ** SQLITE_DONE: its WHERE said no. */
 static int do_update(rst_connection *c, rst_table *table, const rst_clause *clause, rst_row_slot *old,
-                     rst_row_slot *excluded, const rootstock_value *raw, int conflict, const rst_parameters *parameters,
-                     sqlite3_value **values, int value_count, char **message) {
+                     rst_row_slot *excluded, const rootstock_value *raw, int conflict, const clause_input *input,
+                     char **message) {
     const rst_row_slot *wants = excluded != NULL ? excluded : old;
     rst_row_image images[2] = {{old->values, old->rowid},
                                {raw != NULL ? (rootstock_value *)raw : wants->values, wants->rowid}};
@@ -97,7 +112,7 @@ static int do_update(rst_connection *c, rst_table *table, const rst_clause *clau
     uint64_t changed = 0;
     int code = SQLITE_OK;
     const bool copies = takes_excluded(table, clause, images[1].values);
-    if (!copies) code = evaluate(c, table, clause, images, parameters, values, value_count, &statement, message);
+    if (!copies) code = evaluate(c, table, clause, images, input, &statement, message);
     if (code != SQLITE_OK) return code;
     code = rst_row_slot_begin(table, &row);
     if (code == SQLITE_OK) {
@@ -123,14 +138,13 @@ static int do_update(rst_connection *c, rst_table *table, const rst_clause *clau
 
 /* rowid_only: a clause without a target is asked for the rowid alone. SQLITE_OK: the clauses saw to the row.
 ** SQLITE_DONE: they let it go. SQLITE_NOTFOUND: nothing stands in the way, and not in these indexes (*free). */
-static int clauses_apply(rst_connection *c, rst_table *table, const rst_clause *clauses, int count, bool rowid_only,
-                         rst_row_slot *row, const rootstock_value *raw, const rst_parameters *parameters,
-                         sqlite3_value **values, int value_count, uint64_t *free, char **message) {
+static int clauses_apply(rst_connection *c, rst_table *table, const clause_input *input, int count, bool rowid_only,
+                         rst_row_slot *row, const rootstock_value *raw, uint64_t *free, char **message) {
     rst_executor *executor = executor_of(c);
     rootstock_buffer found = rst_spare_take(c);
     int code = SQLITE_NOTFOUND;
     for (int i = 0; i < count; i++) {
-        const rst_clause *clause = &clauses[i];
+        const rst_clause *clause = &input->code->clauses[i];
         const int turns = clause->targeted || rowid_only ? 1 : table->index_count + 1;
         for (int turn = 0; turn < turns; turn++) {
             const int index = clause->targeted ? clause->target : rowid_only ? -1 : rst_constraint_at(table, turn);
@@ -158,8 +172,8 @@ static int clauses_apply(rst_connection *c, rst_table *table, const rst_clause *
                     /* SQLite compiles the clause once for each key that it serves. */
                     executor->once_branch = 1 + i * (table->index_count + 1) + index + 1;
                     executor->override_conflict = SQLITE_ABORT; /* as SQLite compiles the UPDATE of an UPSERT */
-                    code = do_update(c, table, clause, &old, row, i == 0 && index < 0 ? raw : NULL, SQLITE_ABORT,
-                                     parameters, values, value_count, message);
+                    code = do_update(c, table, clause, &old, row, i == 0 && index < 0 ? raw : NULL, SQLITE_ABORT, input,
+                                     message);
                     executor->override_conflict = override;
                     executor->once_branch = branch;
                     /* Whatever the INSERT's OR and the ON CONFLICT of constraints say. */
@@ -176,23 +190,19 @@ done:
     return code;
 }
 
-static int clause_update(rst_connection *c, rst_table *table, const rst_clause *clause, rst_row_slot *old, int conflict,
-                         const rst_parameters *parameters, sqlite3_value **values, int value_count, char **message) {
-    return do_update(c, table, clause, old, NULL, NULL, conflict, parameters, values, value_count, message);
-}
-
 void rst_upserts_free(rst_connection *c) {
     rst_executor *executor = executor_of(c);
     while (executor->upserts != NULL) {
         rst_upsert *upsert = executor->upserts;
         executor->upserts = upsert->next;
         for (int i = 0; i < upsert->count; i++) sqlite3_value_free(upsert->values[i]);
+        upsert->free_once(&upsert->once);
         sqlite3_free(upsert);
     }
 }
 
-static const rst_upsert *find_upsert(const rst_connection *c, int64_t operation) {
-    const rst_upsert *upsert = executor_of(c)->upserts;
+static rst_upsert *find_upsert(const rst_connection *c, int64_t operation) {
+    rst_upsert *upsert = executor_of(c)->upserts;
     while (upsert != NULL && upsert->identifier != operation) upsert = upsert->next;
     return upsert;
 }
@@ -257,30 +267,20 @@ int rst_upsert_apply(rst_table *table, int64_t operation, rst_row_slot *row, roo
                      int conflict, char **message) {
     rst_connection *c = table->connection;
     rst_executor *executor = executor_of(c);
-    const rst_clause *clauses = NULL;
-    const rst_parameters *parameters = NULL;
-    sqlite3_value **values = NULL;
-    int count = 0, value_count = 0, code;
+    clause_input input;
+    int count, code;
     rst_mark mark;
     rst_row_slot probe;
     uint64_t free = 0;
     if (operation == 0) {
-        const rst_program *program = schema_of(c)->program;
-        clauses = program->code->clauses;
-        count = program->code->clause_count;
-        parameters = &program->code->parameters;
-        values = program->values;
-        value_count = program->value_count;
+        input = of_program(schema_of(c)->program);
     } else {
-        const rst_upsert *upsert = find_upsert(c, operation);
+        rst_upsert *upsert = find_upsert(c, operation);
         if (upsert == NULL) return SQLITE_MISUSE;
-        clauses = upsert->code->clauses;
-        count = upsert->code->clause_count;
-        parameters = &upsert->code->parameters;
-        values = (sqlite3_value **)upsert->values;
-        value_count = upsert->count;
+        input = of_upsert(upsert);
         if (conflict == CONFLICT_DEFAULT) conflict = upsert->code->conflict; /* OR ABORT */
     }
+    count = input.code->clause_count;
     mark = rst_mark_set(c);
     if (rst_trigger_any(table, TRIGGER_INSERT)) {
         code = rst_before_insert(table, row, has_rowid, message);
@@ -310,13 +310,13 @@ int rst_upsert_apply(rst_table *table, int64_t operation, rst_row_slot *row, roo
     if (code == SQLITE_OK) code = rst_row_key(table, probe.values, probe.rowid, &probe.key);
     if (code == SQLITE_OK ||
         ((code == SQLITE_CONSTRAINT_DATATYPE || (code == SQLITE_ERROR && table->has_evaluated_index)) &&
-         rowid_before_types(table) && rowid_clause_first(clauses, count))) {
+         rowid_before_types(table) && rowid_clause_first(input.code->clauses, count))) {
         /* STRICT: the rowid is looked for before the types are, too. */
         int judged = code;
         char *refused = message != NULL && code != SQLITE_OK ? *message : NULL;
         if (refused != NULL) *message = NULL;
-        code = clauses_apply(c, table, clauses, judged == SQLITE_OK ? count : 1, judged != SQLITE_OK, &probe, raw,
-                             parameters, values, value_count, &free, message);
+        code = clauses_apply(c, table, &input, judged == SQLITE_OK ? count : 1, judged != SQLITE_OK, &probe, raw, &free,
+                             message);
         if (judged != SQLITE_OK && code == SQLITE_NOTFOUND) {
             code = judged;
             if (refused != NULL) *message = refused;
@@ -335,8 +335,11 @@ done:
     return rst_mark_finish(c, mark, conflict, code);
 }
 
-int rst_clause_update_row(rst_table *table, rst_row_slot *old, char **message) {
-    rst_program *program = schema_of(table->connection)->program;
-    return clause_update(table->connection, table, &program->code->clauses[0], old, program->code->conflict,
-                         &program->code->parameters, program->values, program->value_count, message);
+int rst_clause_update_row(rst_table *table, int64_t operation, rst_row_slot *old, int conflict, char **message) {
+    rst_connection *c = table->connection;
+    rst_upsert *upsert = operation == 0 ? NULL : find_upsert(c, operation);
+    clause_input input;
+    if (operation != 0 && upsert == NULL) return SQLITE_MISUSE;
+    input = upsert != NULL ? of_upsert(upsert) : of_program(schema_of(c)->program);
+    return do_update(c, table, &input.code->clauses[0], old, NULL, NULL, conflict, &input, message);
 }

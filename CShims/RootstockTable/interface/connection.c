@@ -79,8 +79,6 @@ static void connection_free(rst_connection *c) {
     sqlite3_free(store->damage);
     while (executor->spare_count > 0) rootstock_buffer_free(&executor->spares[--executor->spare_count]);
     rst_text_arena_free(c);
-    rootstock_buffer_free(&executor->retired);
-    rootstock_buffer_free(&executor->retired_key);
     rst_paths_free(c);
     sqlite3_free(executor->nested_message);
     rst_told_free(c);

@@ -20,7 +20,7 @@ int rst_program_text(rst_connection *c, const rst_statement_parts *parts, char *
     if (table == NULL || !rst_needs_program(c, table, parts)) return SQLITE_OK;
     text = rst_span_text(parts->whole.start, parts->whole.end);
     if (text == NULL) return SQLITE_NOMEM;
-    code = rst_code_get(c, text, &compiled, message);
+    code = rst_code_get(c, text, false, &compiled, message);
     sqlite3_free(text);
     if (code == SQLITE_OK && (*inner = sqlite3_mprintf("%s", compiled->inner)) == NULL) code = SQLITE_NOMEM;
     return code;

@@ -91,13 +91,13 @@ static int rewrite_program(rst_connection *c, const rst_statement_parts *parts, 
     if (!rewriter->has_conditions && !rewriter->has_expressions &&
         sqlite3_limit(c->db, SQLITE_LIMIT_FUNCTION_ARG, -1) > 100)
         whole = rst_shape_lift(start, end, parts->returning.start != NULL ? parts->returning.start : end, &values);
-    if (whole != NULL) code = rst_code_get(c, whole, &compiled, message);
+    if (whole != NULL) code = rst_code_get(c, whole, false, &compiled, message);
     if (code != SQLITE_OK) { /* what is wrong is said of what the user wrote */
         rst_forget_message(message);
         rst_parameters_free(&values);
         sqlite3_free(whole);
         whole = rst_span_text(start, end);
-        code = whole == NULL ? SQLITE_NOMEM : rst_code_get(c, whole, &compiled, message);
+        code = whole == NULL ? SQLITE_NOMEM : rst_code_get(c, whole, false, &compiled, message);
     }
     if (code == SQLITE_OK) {
         sqlite3_str *text = sqlite3_str_new(NULL);

@@ -170,7 +170,7 @@ static const void *returning_fact(rst_connection *c, const char *argument, int c
     sqlite3_stmt *list = NULL;
     const void *told = NULL;
     char *text = literal(argument);
-    if (text != NULL && rst_code_get(c, text, &code, NULL) == SQLITE_OK && code->returning != NULL &&
+    if (text != NULL && rst_code_get(c, text, false, &code, NULL) == SQLITE_OK && code->returning != NULL &&
         rst_statement_get(c, code->names != NULL ? code->names : code->returning, &list) == SQLITE_OK) {
         const void *found = fact_of(list, column, fact);
         if (found != NULL) told = tell(front_of(c), found, fact >= ROOTSTOCK_DECLTYPE16);

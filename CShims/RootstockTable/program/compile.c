@@ -315,7 +315,7 @@ static bool still_holds(rst_connection *c, const rst_code *code) {
            code->foreign_keys == rst_foreign_enabled(c) && code->temporary_version == rst_temporary_version(c);
 }
 
-int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **message) {
+int rst_code_get(rst_connection *c, const char *text, bool carried, rst_code **out, char **message) {
     rst_programs *programs = programs_of(c);
     rst_statement_parts parts;
     bool several;
@@ -326,7 +326,7 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
     int result;
     for (; *link != NULL; link = &(*link)->next) {
         code = *link;
-        if (strcmp(code->text, text) != 0) continue;
+        if (code->carried != carried || strcmp(code->text, text) != 0) continue;
         if (still_holds(c, code)) {
             *out = code;
             return SQLITE_OK;
@@ -341,6 +341,7 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
     code = sqlite3_malloc64(sizeof *code);
     if (code == NULL) return SQLITE_NOMEM;
     memset(code, 0, sizeof *code);
+    code->carried = carried;
     code->epoch = store_of(c)->epoch;
     code->schema_state = planner_of(c)->schema_state;
     code->temporary_version = rst_temporary_version(c);
@@ -410,7 +411,7 @@ int rst_code_get(rst_connection *c, const char *text, rst_code **out, char **mes
         result = is_several(table, &code->clauses[i], &several);
         if (several) code->single_insert = code->one_row = false;
     }
-    if (result == SQLITE_OK && rst_update_is_rowwise(c, table, &parts)) {
+    if (result == SQLITE_OK && parts.kind == KIND_UPDATE && (carried || rst_update_is_rowwise(c, table, &parts))) {
         rst_span with = {parts.whole.start, parts.verb.start};
         code->rowwise = true;
         code->clauses = sqlite3_malloc64(sizeof *code->clauses);

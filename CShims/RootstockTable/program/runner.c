@@ -147,7 +147,7 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
         rst_set_message(message, "%s", sqlite3_errstr(SQLITE_SCHEMA));
         return SQLITE_SCHEMA;
     }
-    if (code == SQLITE_OK) code = rst_code_get(c, text, &program->code, message);
+    if (code == SQLITE_OK) code = rst_code_get(c, text, false, &program->code, message);
     if (code != SQLITE_OK) return code;
     program->table = rst_table_find(c, program->code->table_name);
     if (program->table == NULL) return SQLITE_SCHEMA;
@@ -340,8 +340,8 @@ static void refused_function(sqlite3_context *context, int count, sqlite3_value 
     rst_function_fail(context, c, SQLITE_ERROR, sqlite3_mprintf("%s", sqlite3_value_text(values[0])));
 }
 
-/* rootstock_upsert(statement, arguments ...): what a trigger's INSERT ... ON CONFLICT carries in its operation
-** column. */
+/* rootstock_upsert(statement, judged, arguments ...): what a trigger's INSERT ... ON CONFLICT, or UPDATE, carries in
+** its operation column. */
 static void upsert_function(sqlite3_context *context, int count, sqlite3_value **values) {
     rst_connection *c = rst_function_connection(context);
     const char *text = (const char *)sqlite3_value_text(values[0]);
@@ -349,15 +349,17 @@ static void upsert_function(sqlite3_context *context, int count, sqlite3_value *
     rst_code *code = NULL;
     char *message = NULL;
     int result;
-    if (text == NULL) return;
-    result = rst_code_get(c, text, &code, &message);
+    if (text == NULL || count < 2) return;
+    result = rst_code_get(c, text, true, &code, &message);
     /* The clauses run as a statement of ours, but they are a trigger's. */
-    if (result == SQLITE_OK && !code->judged) result = rst_schema_sandbox_judge(c, text, text + strlen(text), &message);
+    if (result == SQLITE_OK && !code->judged && sqlite3_value_int(values[1]) == 0) {
+        result = rst_schema_sandbox_judge(c, text, text + strlen(text), &message);
+        code->judged = result == SQLITE_OK;
+    }
     if (result != SQLITE_OK) {
         rst_function_fail(context, c, result, message);
         return;
     }
-    code->judged = true;
     upsert = sqlite3_malloc64(sizeof *upsert + (sqlite3_uint64)count * sizeof(sqlite3_value *));
     if (upsert == NULL) {
         sqlite3_result_error_nomem(context);
@@ -365,8 +367,10 @@ static void upsert_function(sqlite3_context *context, int count, sqlite3_value *
     }
     upsert->identifier = ++programs_of(c)->upsert_count;
     upsert->code = code;
-    upsert->count = count - 1;
-    for (int i = 1; i < count; i++) upsert->values[i - 1] = sqlite3_value_dup(values[i]);
+    upsert->once = NULL;
+    upsert->free_once = rst_init_subquery_free;
+    upsert->count = count - 2;
+    for (int i = 2; i < count; i++) upsert->values[i - 2] = sqlite3_value_dup(values[i]);
     upsert->next = executor_of(c)->upserts;
     executor_of(c)->upserts = upsert;
     sqlite3_result_int64(context, upsert->identifier);

@@ -21,7 +21,8 @@ bool rst_update_is_rowwise(rst_connection *c, const rst_table *table, const rst_
 bool rst_update_is_gathered(const rst_table *table, const rst_statement_parts *parts, const rst_code *code);
 /* Whether an UPDATE of these columns may fire a trigger. */
 bool rst_update_fires(const rst_table *table, uint64_t set);
-int rst_code_get(rst_connection *c, const char *text, rst_code **code, char **message);
+/* carried: of a statement in a trigger's body (rootstock_upsert). */
+int rst_code_get(rst_connection *c, const char *text, bool carried, rst_code **code, char **message);
 /* Prepares what a run of the program begins with, so that the first does not have to: the user prepares the statement
 ** now. What is wrong is said by the run. */
 void rst_program_prepare(rst_connection *c, const rst_code *code);

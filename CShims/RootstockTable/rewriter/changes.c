@@ -48,7 +48,7 @@ static void over_function(sqlite3_context *context, int count, sqlite3_value **v
     rst_rewriter *rewriter = rewriter_of(rst_function_connection(context));
     UNUSED(count);
     UNUSED(values);
-    if (rewriter->changes.kept_for == rewriter->trigger_depth) rewriter->changes.kept_for = -2;
+    if (rewriter->changes.kept_for >= rewriter->trigger_depth - 1) rewriter->changes.kept_for = -2;
 }
 
 int rst_changes_rewrite(const char *text, const char *end, bool first, char **out) {

@@ -13,6 +13,7 @@
 #include "rewriter/rewriter.h"
 #include "rewriter/key_order.h"
 #include "catalog/column_sets.h"
+#include "rewriter/transform.h"
 #include "rewriter/trigger_text.h"
 #include "rewriter/update_from.h"
 
@@ -168,15 +169,12 @@ int rst_key_order(rst_connection *c, const rst_table *table, bool gathered, uint
 }
 
 int rst_key_order_body(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **text) {
-    rst_schema *schema = schema_of(c);
-    bool gathered = parts->conflict == SQLITE_REPLACE || table->foreign_key_count > 0 || table->is_parent ||
-                    rewriter_of(c)->temporary_trigger_count > 0;
     uint64_t set = 0, *beyond = NULL;
     int code = rst_columns_set(table, parts->set, &set, &beyond);
-    /* Its own triggers may not be loaded yet. */
-    for (int i = 0; i < schema->loaded.count && !gathered; i++)
-        gathered = strcmp(schema->loaded.objects[i].type, "trigger") == 0 &&
-                   sqlite3_stricmp(schema->loaded.objects[i].table_name, table->name) == 0;
+    /* A DELETE is written as an UPDATE of no column. */
+    const bool gathered = parts->conflict == SQLITE_REPLACE || table->foreign_key_count > 0 || table->is_parent ||
+                          rst_has_triggers(c, table, TRIGGER_UPDATE) ||
+                          (set == 0 && rst_has_triggers(c, table, TRIGGER_DELETE));
     if (code == SQLITE_OK) code = order(c, table, true, gathered, set, beyond, text);
     sqlite3_free(beyond);
     return code;

@@ -17,7 +17,7 @@
 /* What the terms of a WHERE, all of which must hold, compare by =. Columns are bits, with this one for the rowid. */
 #define ROWID_BIT ((uint64_t)1 << 63)
 typedef struct held_columns {
-    uint64_t plain; /* with a parameter or a literal */
+    uint64_t plain; /* with a parameter, a literal or a trigger's NEW.x */
     uint64_t any;   /* or with something else */
     bool alone;     /* there are no other terms than those of `plain` */
 } held_columns;
@@ -36,6 +36,32 @@ static uint64_t compared(const rst_table *table, const char **p, const char *end
         return 0;
     column = rst_set_column(table, &name);
     return column == COLUMN_ROWID ? ROWID_BIT : column < 0 || column >= 63 ? 0 : (uint64_t)1 << column;
+}
+
+/* Whether what stands there is one value for all rows, without affinity: *p is behind it then. The rowid of a trigger's
+** NEW is CAST(NEW.x AS INTEGER) by now (trigger_row.c): a text would be compared with it as a number. */
+static bool one_value(const rst_table *table, uint64_t bit, const char **p, const char *end) {
+    rst_token token = rst_token_next(p, end), dot, name;
+    const bool cast = rst_token_is(&token, "CAST");
+    if (cast) {
+        (void)rst_token_next(p, end); /* its parenthesis */
+        token = rst_token_next(p, end);
+    }
+    if (rst_token_is(&token, "NEW") || rst_token_is(&token, "OLD")) {
+        dot = rst_token_next(p, end);
+        name = rst_token_next(p, end);
+        if (!rst_token_mark(&dot, ".") || !rst_token_names(&name)) return false;
+    } else if (token.type != TOKEN_VARIABLE && token.type != TOKEN_NUMBER && token.type != TOKEN_STRING &&
+               token.type != TOKEN_BLOB) {
+        return false;
+    }
+    if (!cast) return true;
+    for (int i = 0; i < table->column_count && i < 63; i++)
+        if (bit == (uint64_t)1 << i && table->columns[i].affinity < AFFINITY_NUMERIC) return false;
+    name = rst_token_next(p, end); /* AS */
+    name = rst_token_next(p, end);
+    dot = rst_token_next(p, end);
+    return rst_token_is(&name, "INTEGER") && rst_token_mark(&dot, ")");
 }
 
 /* The end of the term at p: an AND that binds looser than what is in it. Null: an OR binds looser than that. */
@@ -74,10 +100,7 @@ static held_columns held(const rst_table *table, const char *p, const char *end,
             out.alone = out.alone && within.alone;
         } else {
             bit = compared(table, &q, stop);
-            token = rst_token_next(&q, stop);
-            if ((token.type != TOKEN_VARIABLE && token.type != TOKEN_NUMBER && token.type != TOKEN_STRING &&
-                 token.type != TOKEN_BLOB) ||
-                !is_last(q, stop) || bit == 0)
+            if (bit == 0 || !one_value(table, bit, &q, stop) || !is_last(q, stop))
                 out.alone = false;
             else
                 out.plain |= bit;

@@ -165,3 +165,58 @@ int rst_trigger_take_row(const rst_table *table, int event, const char *sql, cha
     rst_syntax_free(&tree);
     return code;
 }
+
+char *rst_lift_references(const char *text, const char *end, sqlite3_str *arguments) {
+    sqlite3_str *out = sqlite3_str_new(NULL);
+    const char *p = text, *copied = text;
+    int number = 0;
+    for (;;) {
+        rst_token token = rst_token_next(&p, end), dot, name;
+        const char *q = p;
+        if (token.type == TOKEN_END) break;
+        if (!rst_token_same_name(&token, "NEW") && !rst_token_same_name(&token, "OLD")) continue;
+        dot = rst_token_next(&q, end);
+        if (!rst_token_mark(&dot, ".")) continue;
+        name = rst_token_next(&q, end);
+        if (!rst_token_names(&name)) continue;
+        sqlite3_str_append(out, copied, (int)(token.text - copied));
+        sqlite3_str_appendf(out, "?%d", ++number);
+        if (arguments != NULL)
+            sqlite3_str_appendf(arguments, ",%.*s", (int)(name.text + name.size - token.text), token.text);
+        copied = p = name.text + name.size;
+    }
+    sqlite3_str_append(out, copied, (int)(end - copied));
+    return sqlite3_str_finish(out);
+}
+
+/* Tables without a schema are those of main. */
+static void write_schema(const rst_syntax_tree *tree, const rst_syntax *node, rst_edits *edits) {
+    if (node->kind == SYNTAX_TABLE) {
+        rst_token schema, name = rst_syntax_name(node->first, &schema);
+        if (schema.type == TOKEN_END && !rst_syntax_defines(tree, &name))
+            rst_edits_add(edits, node->start, node->start, sqlite3_mprintf("main."));
+    }
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next) write_schema(tree, child, edits);
+}
+
+char *rst_upsert_call(const rst_connection *c, const rst_table *fired_by, const char *statement,
+                      const char *arguments) {
+    rst_syntax_tree tree;
+    rst_edits edits = {0};
+    char *named = NULL, *call = NULL;
+    int code = SQLITE_OK;
+    /* It runs as a statement of its own, to which tables of temp come first. */
+    if (rewriter_of(c)->names_in_main) {
+        code = rst_syntax_parse(&tree, statement, statement + strlen(statement));
+        if (code == SQLITE_OK) write_schema(&tree, tree.root, &edits);
+        rst_syntax_free(&tree);
+        if (code == SQLITE_OK) code = rst_edits_apply(&edits, statement, statement + strlen(statement), &named);
+    }
+    /* A trigger of the store's own is judged as a whole before it runs (executor/trigger_fire.c). As a subquery the
+    ** call is made once for all rows. */
+    if (code != SQLITE_NOMEM)
+        call = sqlite3_mprintf("(SELECT rootstock_upsert(%Q,%d%s))", named != NULL ? named : statement,
+                               fired_by != NULL, arguments == NULL ? "" : arguments);
+    sqlite3_free(named);
+    return call;
+}

@@ -57,29 +57,6 @@ bool rst_trigger_parse(const char *sql, rst_trigger_parsed *out) {
     return is;
 }
 
-char *rst_lift_references(const char *text, const char *end, sqlite3_str *arguments) {
-    sqlite3_str *out = sqlite3_str_new(NULL);
-    const char *p = text, *copied = text;
-    int number = 0;
-    for (;;) {
-        rst_token token = rst_token_next(&p, end), dot, name;
-        const char *q = p;
-        if (token.type == TOKEN_END) break;
-        if (!rst_token_same_name(&token, "NEW") && !rst_token_same_name(&token, "OLD")) continue;
-        dot = rst_token_next(&q, end);
-        if (!rst_token_mark(&dot, ".")) continue;
-        name = rst_token_next(&q, end);
-        if (!rst_token_names(&name)) continue;
-        sqlite3_str_append(out, copied, (int)(token.text - copied));
-        sqlite3_str_appendf(out, "?%d", ++number);
-        if (arguments != NULL)
-            sqlite3_str_appendf(arguments, ",%.*s", (int)(name.text + name.size - token.text), token.text);
-        copied = p = name.text + name.size;
-    }
-    sqlite3_str_append(out, copied, (int)(end - copied));
-    return sqlite3_str_finish(out);
-}
-
 static bool names_row(const char *p, const char *end) {
     rst_token before = {TOKEN_END, p, 0}, token;
     for (; (token = rst_token_next(&p, end)).type != TOKEN_END; before = token) {
@@ -135,58 +112,8 @@ static bool gives_other_count(rst_connection *c, const rst_table *table, const r
     return given >= 0 && given != wanted;
 }
 
-/* Whether OR ABORT has to be said to the module: there are constraints that would do something else of themselves. */
-static bool aborts(const rst_table *table, const rst_statement_parts *parts) {
-    return parts->conflict == SQLITE_ABORT && table->has_conflict_clauses;
-}
-
-/* Whether a row may be passed over by a statement that has no OR IGNORE: by an ON CONFLICT clause, or a RAISE(IGNORE).
-** SQLite counts what a module changes, and what it says was changed. So the statement is given to it as OR IGNORE, as
-** the front door's are (runner.c), and tells the module that it has none. Of a native table's trigger the statement is
-** its own: what it refuses would be passed over, too. */
-static bool may_pass_over(const rst_connection *c, const rst_table *fired_by, const rst_table *table,
-                          const rst_statement_parts *parts) {
-    const int event = parts->kind == KIND_INSERT   ? TRIGGER_INSERT
-                      : parts->kind == KIND_UPDATE ? TRIGGER_UPDATE
-                                                   : TRIGGER_DELETE;
-    return fired_by != NULL && (parts->conflict == CONFLICT_DEFAULT || parts->conflict == SQLITE_ABORT) &&
-           (parts->upsert.start != NULL || (event != TRIGGER_DELETE && table->has_conflict_clauses) ||
-            rst_has_triggers(c, table, event));
-}
-
-/* What an UPDATE has to tell of itself, as its first assignment, or a DELETE as the only one; null: nothing. */
-static char *marked(const rst_connection *c, const rst_table *fired_by, const rst_table *table,
-                    const rst_statement_parts *parts) {
-    const bool ignores = may_pass_over(c, fired_by, table, parts);
-    int64_t marks = (aborts(table, parts) ? UPDATE_ABORTS : 0) | (ignores ? UPDATE_PLAIN : 0);
-    int names;
-    uint64_t set = 0, *beyond = NULL;
-    bool own;
-    if (parts->kind == KIND_DELETE)
-        return !ignores ? NULL
-                        : sqlite3_mprintf("UPDATE OR IGNORE %.*s SET \"rootstock operation\"=%d %.*s",
-                                          (int)(parts->after_table.start - parts->verb.end), parts->verb.end,
-                                          UPDATE_PLAIN | UPDATE_DELETES,
-                                          (int)(parts->whole.end - parts->after_table.start), parts->after_table.start);
-    names = rst_rowid_names_in(table, parts->set);
-    own = rst_columns_set(table, parts->set, &set, &beyond) == SQLITE_OK && table->rowid_column >= 0 &&
-          rst_columns_has(set, beyond, table->rowid_column);
-    sqlite3_free(beyond);
-    if (names != 0 || own) marks |= UPDATE_NAMED | names | (own ? UPDATE_OWN_NAME : 0);
-    if (rst_update_has_from(parts) && table->column_count <= UPDATE_COLUMNS)
-        marks |= UPDATE_SETS | (int64_t)(set << UPDATE_SHIFT);
-    if (marks == 0) return NULL;
-    if (ignores)
-        return sqlite3_mprintf("UPDATE OR IGNORE %.*s \"rootstock operation\"=%lld,%.*s",
-                               (int)(parts->set.start - parts->verb.end), parts->verb.end, (long long)marks,
-                               (int)(parts->whole.end - parts->set.start), parts->set.start);
-    return sqlite3_mprintf("%.*s \"rootstock operation\"=%lld,%.*s", (int)(parts->set.start - parts->whole.start),
-                           parts->whole.start, (long long)marks, (int)(parts->whole.end - parts->set.start),
-                           parts->set.start);
-}
-
 static int transform_marked(rst_connection *c, const rst_table *fired_by, const char *text, const char *end,
-                            sqlite3_str *out, char **message);
+                            int conflict, sqlite3_str *out, char **message);
 
 /* fired_by: the store's table whose trigger has the statement, or null. */
 static int transform_statement(rst_connection *c, const rst_table *fired_by, const char *text, const char *end,
@@ -194,24 +121,26 @@ static int transform_statement(rst_connection *c, const rst_table *fired_by, con
     rst_statement_parts parts;
     rst_table *table = NULL;
     char *text_marked = NULL;
-    int code;
+    int code = SQLITE_OK;
     rst_statement_parse(text, end, &parts);
     if ((parts.kind == KIND_UPDATE && parts.set.start != NULL) || parts.kind == KIND_DELETE)
         table = rst_target(c, &parts.schema, &parts.table);
-    if (table != NULL) text_marked = marked(c, fired_by, table, &parts);
-    if (text_marked == NULL) return transform_marked(c, fired_by, text, end, out, message);
-    code = transform_marked(c, fired_by, text_marked, text_marked + strlen(text_marked), out, message);
+    if (table != NULL) code = rst_body_marked(c, fired_by, table, &parts, &text_marked);
+    if (code != SQLITE_OK) return code;
+    if (text_marked == NULL) return transform_marked(c, fired_by, text, end, parts.conflict, out, message);
+    code = transform_marked(c, fired_by, text_marked, text_marked + strlen(text_marked), parts.conflict, out, message);
     sqlite3_free(text_marked);
     return code;
 }
 
 static int transform_marked(rst_connection *c, const rst_table *fired_by, const char *text, const char *end,
-                            sqlite3_str *out, char **message) {
+                            int conflict, sqlite3_str *out, char **message) {
     rst_statement_parts parts;
     rst_table *table = NULL;
     char *changed = NULL, *named = NULL;
     int code = SQLITE_OK;
     rst_statement_parse(text, end, &parts);
+    parts.conflict = conflict; /* as it was written */
     if (parts.kind == KIND_INSERT || parts.kind == KIND_UPDATE || parts.kind == KIND_DELETE) {
         table = rst_target(c, &parts.schema, &parts.table);
     }
@@ -222,13 +151,13 @@ static int transform_marked(rst_connection *c, const rst_table *fired_by, const 
     if (table != NULL && parts.kind == KIND_INSERT && gives_other_count(c, table, &parts)) {
         end = parts.source_text.end; /* it is refused before its ON CONFLICT is looked at */
     } else if (table != NULL && parts.kind == KIND_INSERT) {
-        const bool ignores = may_pass_over(c, fired_by, table, &parts);
+        const bool ignores = rst_body_may_pass_over(c, fired_by, table, &parts);
         char *operation = NULL, *ignoring = NULL;
         if (parts.upsert.start != NULL) {
             /* The clauses in a statement of their own, whose source does not matter: a column that the table gets later
             ** does not, then. */
             const bool by_rowid = !table->without_rowid && !table->has_rowid_name;
-            sqlite3_str *arguments = sqlite3_str_new(NULL), *call = sqlite3_str_new(NULL), *values;
+            sqlite3_str *arguments = sqlite3_str_new(NULL), *values;
             char *lifted = rst_lift_references(parts.upsert.start, parts.upsert.end, arguments), *given, *statement;
             char *alias = parts.alias.type == TOKEN_END
                               ? NULL
@@ -246,17 +175,15 @@ static int transform_marked(rst_connection *c, const rst_table *fired_by, const 
             }
             sqlite3_str_appendf(values, " WHERE true %s", lifted == NULL ? "" : lifted);
             statement = sqlite3_str_finish(values);
-            sqlite3_str_appendf(call, "rootstock_upsert(%Q%s)", statement == NULL ? "" : statement,
-                                given == NULL ? "" : given);
-            operation = sqlite3_str_finish(call);
+            operation = statement == NULL ? NULL : rst_upsert_call(c, fired_by, statement, given);
             sqlite3_free(lifted);
             sqlite3_free(given);
             sqlite3_free(statement);
             sqlite3_free(alias);
             if (operation == NULL) return SQLITE_NOMEM;
         }
-        if (operation == NULL && (ignores || aborts(table, &parts))) {
-            operation = sqlite3_mprintf("%s", aborts(table, &parts) ? "'abort'" : "'plain'");
+        if (operation == NULL && (ignores || rst_body_aborts(c, table, &parts))) {
+            operation = sqlite3_mprintf("%s", rst_body_aborts(c, table, &parts) ? "'abort'" : "'plain'");
             if (operation == NULL) return SQLITE_NOMEM;
         }
         if (ignores) { /* a body's statement has no WITH before it */

@@ -9,9 +9,10 @@
 /* What a statement in a trigger's body tells the module in "rootstock operation" (trigger_text.c), and an assignment
 ** list its rows. The names by which it sets the rowid come first (rst_rowid_names_in), and whether it sets the
 ** INTEGER PRIMARY KEY by its own. Then OR ABORT, which SQLite tells like no OR at all. UPDATE_BYTES: bytes of a row
-** are exchanged and nothing else is done (rootstock_put_value). UPDATE_PLAIN: the OR IGNORE is not its own.
-** UPDATE_DELETES: it is a DELETE. From bit UPDATE_SHIFT on stand the columns that an UPDATE FROM sets. An INSERT's
-** is the text 'abort' or 'plain'. */
+** are exchanged and nothing else is done (rootstock_put_value). UPDATE_PLAIN: the OR IGNORE is not its own, which is
+** OR REPLACE if UPDATE_REPLACES is there, too.
+** UPDATE_DELETES: it is a DELETE. From bit UPDATE_SHIFT on stand the columns that an UPDATE FROM sets, or with
+** UPDATE_ROWWISE what rootstock_upsert gave for the assignments. An INSERT's is the text 'abort' or 'plain'. */
 enum {
     UPDATE_ROWID_NAMES = 7,
     UPDATE_OWN_NAME = 8,
@@ -20,9 +21,11 @@ enum {
     UPDATE_SETS = 64,
     UPDATE_BYTES = 128,
     UPDATE_PLAIN = 256,
-    UPDATE_DELETES = 512
+    UPDATE_DELETES = 512,
+    UPDATE_ROWWISE = 1024,
+    UPDATE_REPLACES = 2048
 };
-enum { UPDATE_SHIFT = 10, UPDATE_COLUMNS = 53 };
+enum { UPDATE_SHIFT = 12, UPDATE_COLUMNS = 51 };
 
 typedef struct rst_trigger_parsed {
     char *name, *table;
@@ -44,5 +47,15 @@ int rst_trigger_take_row(const rst_table *table, int event, const char *sql, cha
 /* [text, end) with a parameter for each NEW.x and OLD.x, numbered from 1; ",NEW.x" of each is appended to arguments, if
 ** that is not null. From sqlite3_malloc, or null: no memory. */
 char *rst_lift_references(const char *text, const char *end, sqlite3_str *arguments);
+/* The call of rootstock_upsert that hands the statement over, with the arguments of its parameters, which may be null.
+** fired_by: the store's table whose trigger it is of, or null. From sqlite3_malloc, or null. */
+char *rst_upsert_call(const rst_connection *c, const rst_table *fired_by, const char *statement, const char *arguments);
+/* trigger_update.c: an UPDATE or DELETE of the table in a body, with what it has to tell the module; *out is null where
+** that is nothing. fired_by: the store's table whose trigger it is, or null. SQLITE_OK or SQLITE_NOMEM. */
+int rst_body_marked(rst_connection *c, const rst_table *fired_by, const rst_table *table,
+                    const rst_statement_parts *parts, char **out);
+bool rst_body_aborts(const rst_connection *c, const rst_table *table, const rst_statement_parts *parts);
+bool rst_body_may_pass_over(const rst_connection *c, const rst_table *fired_by, const rst_table *table,
+                            const rst_statement_parts *parts);
 
 #endif
