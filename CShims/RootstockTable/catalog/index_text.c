@@ -168,8 +168,10 @@ int rst_describe_indexes(rst_table *table, const rst_catalog *catalog, char **me
         rst_syntax_tree tree;
         if (sqlite3_stricmp(object->table_name, table->name) != 0) continue;
         code = rst_syntax_parse(&tree, object->sql, object->sql + strlen(object->sql));
-        if (code == SQLITE_ERROR || (code == SQLITE_OK && tree.root->kind != SYNTAX_CREATE_INDEX))
-            code = SQLITE_CORRUPT;
+        if (code == SQLITE_ERROR || (code == SQLITE_OK && tree.root->kind != SYNTAX_CREATE_INDEX)) {
+            rst_set_message(message, "the text of index %s is not understood", object->name);
+            code = SQLITE_CORRUPT_VTAB;
+        }
         if (code == SQLITE_OK) code = describe_index(table, object, tree.root, message);
         rst_syntax_free(&tree);
     }

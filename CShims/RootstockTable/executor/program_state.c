@@ -86,15 +86,16 @@ int rst_program_result(rst_table *table, int told, int conflict, int code, char 
             (rewriter_of(c)->trigger_depth > 0 || executor->settling > 0) && rst_fails_only(c, conflict, code);
         /* SQLite keeps it by itself, and what was native */
         if (store_of(c)->keeps_failed && told == SQLITE_FAIL) return code;
-        if ((code & 0xff) == SQLITE_CONSTRAINT &&
-            (executor->override_conflict != 0 ||
-             (executor->settling > 0 && told != SQLITE_ABORT && code == SQLITE_CONSTRAINT_TRIGGER &&
-              (told == SQLITE_IGNORE || executor->raised != SQLITE_FAIL)) ||
-             (rewriter_of(c)->trigger_depth > 0 && told != SQLITE_ABORT &&
-              (told == SQLITE_IGNORE || (code == SQLITE_CONSTRAINT_TRIGGER && executor->raised != SQLITE_FAIL) ||
-               executor->last_mode == SQLITE_ABORT)))) {
+        if ((code == SQLITE_FULL && rewriter_of(c)->trigger_depth > 0) ||
+            ((code & 0xff) == SQLITE_CONSTRAINT &&
+             (executor->override_conflict != 0 ||
+              (executor->settling > 0 && told != SQLITE_ABORT && code == SQLITE_CONSTRAINT_TRIGGER &&
+               (told == SQLITE_IGNORE || executor->raised != SQLITE_FAIL)) ||
+              (rewriter_of(c)->trigger_depth > 0 && told != SQLITE_ABORT &&
+               (told == SQLITE_IGNORE || (code == SQLITE_CONSTRAINT_TRIGGER && executor->raised != SQLITE_FAIL) ||
+                executor->last_mode == SQLITE_ABORT))))) {
             /* The inner statement's own OR must not swallow it, nor what a RAISE has said: what IGNORE passes over is
-            ** SQLITE_DONE. */
+            ** SQLITE_DONE. SQLITE_FULL would end the transaction: no rowid is left. */
             executor->nested_error = code;
             sqlite3_free(executor->nested_message);
             executor->nested_message = *message == NULL ? NULL : sqlite3_mprintf("%s", *message);
@@ -111,6 +112,8 @@ int rst_program_result(rst_table *table, int told, int conflict, int code, char 
         program->message = *message == NULL ? NULL : sqlite3_mprintf("%s", *message);
     }
     mode = executor->last_mode != 0 ? executor->last_mode : conflict;
+    /* A statement that may fire triggers is undone as a whole, and the transaction goes on. */
+    if (code == SQLITE_FULL && table->triggers != NULL) return SQLITE_ERROR;
     if ((code & 0xff) != SQLITE_CONSTRAINT) return code;
     if (code == SQLITE_CONSTRAINT_TRIGGER) mode = executor->raised;
     if (code == SQLITE_CONSTRAINT_DATATYPE) mode = SQLITE_ABORT;

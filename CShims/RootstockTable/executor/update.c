@@ -123,8 +123,8 @@ static int update_or_delete(rst_table *table, int count, sqlite3_value **values,
         code = rst_row_slot_begin(table, &row);
     else
         memset(&row, 0, sizeof row), row.values = row.small;
+    /* SQLITE_DONE: a trigger or REPLACE of this statement removed it. It is passed over (rst_program_result). */
     if (code == SQLITE_OK) code = rst_row_slot_fetch(table, &key, &old);
-    if (code == SQLITE_DONE) code = SQLITE_DONE; /* a trigger or REPLACE of this statement removed it: nothing to do */
     if (code == SQLITE_ROW) {
         if (count == 1 || rst_program_deletes(table) || deletes) {
             code = rst_row_delete(table, &old, false, message);
