@@ -4,7 +4,8 @@
 **
 ** SQLite rewrites them with the schema's own, or refuses the change because of them. So for an ALTER TABLE they are
 ** lent to the schema database, with the temp tables that they name. Tables of attached files that they name are temp
-** tables there, too. When the change is done, SQLite's new texts are made in temp. Invariant: outside of rst_schema_change the schema database has no temp table and no temp view.
+** tables there, too. When the change is done, SQLite's new texts are made in temp. Invariant: outside of
+** rst_schema_change the schema database has no temp table and no temp view.
 */
 #include "ddl/ddl.h"
 #include "ddl/temporary.h"
