@@ -56,7 +56,8 @@ static void append_columns(const rst_table *table, const rst_trigger_values *val
     }
 }
 
-/* What main had before, by number: the texts as SQLite keeps them. */
+/* What main had before, by number: the texts as SQLite keeps them. One alone is the
+** application's. */
 typedef struct made_before {
     struct made {
         char *view, *trigger;
@@ -76,9 +77,10 @@ static void before_free(made_before *before) {
 static int before_read(rst_connection *c, made_before *before) {
     sqlite3_stmt *objects;
     int code = sqlite3_prepare_v2(c->db,
-                                  "SELECT type='view', CAST(substr(name, instr(substr(name, 11), ' ')+11) AS INTEGER) "
-                                  "AS number, sql FROM main.sqlite_master WHERE name GLOB 'rootstock view *' OR name "
-                                  "GLOB 'rootstock trigger *' ORDER BY number DESC",
+                                  "SELECT type='view', CAST(substr(name, length(type) + 12) AS INTEGER) AS number, sql "
+                                  "FROM main.sqlite_master WHERE type IN ('view', 'trigger') AND "
+                                  "name='rootstock '||type||' '||number AND number BETWEEN 1 AND 1000000 "
+                                  "ORDER BY number DESC",
                                   -1, &objects, NULL);
     if (code != SQLITE_OK) return code;
     while (code == SQLITE_OK && sqlite3_step(objects) == SQLITE_ROW) {
@@ -282,8 +284,10 @@ int rst_triggers_load(rst_connection *c, char **message) {
     for (int i = rewriter_of(c)->temporary_trigger_count - 1; i >= 0 && code == SQLITE_OK; i--) {
         code = load_trigger(c, rewriter_of(c)->temporary_triggers[i], &before, ++number, message);
     }
-    for (int i = 0; i < before.count && code == SQLITE_OK; i++)
-        if (before.list[i].view != NULL && !before.list[i].stays) code = drop(c, "main", i, message);
+    for (int i = 0; i < before.count && code == SQLITE_OK; i++) {
+        const struct made *made = &before.list[i];
+        if (made->view != NULL && made->trigger != NULL && !made->stays) code = drop(c, "main", i, message);
+    }
     before_free(&before);
     programs->trigger_objects = number;
     rst_temporary_hidden_note(c);

@@ -72,3 +72,11 @@ CREATE TEMP TABLE seen(n BLOB);
 INSERT INTO t2 VALUES (14, 'l', 1);
 SELECT * FROM temp.seen;
 SELECT * FROM main.seen;
+-- Views of the application may have names that are near those of the triggers' own.
+CREATE VIEW "rootstock view 4294967296" AS SELECT 1;
+CREATE VIEW "rootstock view -500000" AS SELECT 2;
+CREATE VIEW "rootstock view of sales" AS SELECT 3;
+CREATE VIEW "rootstock view 77777" AS SELECT 4;
+CREATE TABLE beside_views(a);
+INSERT INTO t2 VALUES (15, 'l', 1);
+SELECT * FROM "rootstock view 4294967296", "rootstock view -500000", "rootstock view of sales", "rootstock view 77777";
