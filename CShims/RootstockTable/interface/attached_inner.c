@@ -158,13 +158,15 @@ static int mark(rst_attached *a, int number, char **message) {
 }
 
 int rst_inner_write(rst_attached *a, char **message) {
-    int code;
+    int code = SQLITE_OK;
     if (a->lost) return lost(message);
     if (a->writing || a->read_only) return SQLITE_OK;
-    code = follow_settings(a);
     /* A transaction that has read becomes one that writes with its first change, if its snapshot is still the
     ** newest. */
-    if (code == SQLITE_OK && sqlite3_get_autocommit(a->inner)) code = rst_inner_run(a, "BEGIN IMMEDIATE", message);
+    if (sqlite3_get_autocommit(a->inner)) code = rst_inner_run(a, "BEGIN IMMEDIATE", message);
+    /* Behind the lock: this runs a statement on SQLite's connection. SQLite then counts the calls of its busy handler
+    ** from 0, and would wait for ever. */
+    if (code == SQLITE_OK) code = follow_settings(a);
     for (int i = 0; i < a->savepoint_count && code == SQLITE_OK; i++) code = mark(a, i, message);
     a->writing = code == SQLITE_OK;
     return code;

@@ -369,6 +369,27 @@ def refusals():
         connection.close()
 
 
+def waits(main, attached):
+    """A second writer gives up when its time is over."""
+    pair = [sqlite3.connect(main, isolation_level=None, uri=True, timeout=0.2) for _ in range(2)]
+    for connection in pair:
+        connection.execute("ATTACH ? AS z", (attached,))
+    pair[0].execute("CREATE TABLE z.t(a)")
+    pair[1].execute("BEGIN")
+    pair[1].execute("INSERT INTO z.t VALUES (1)")
+    for run in ("INSERT INTO z.t VALUES (2)", "CREATE TABLE z.u AS SELECT 1", "BEGIN IMMEDIATE"):
+        try:
+            pair[0].execute(run)
+            print("not refused:", run)
+        except sqlite3.OperationalError as error:
+            print(run, error)
+    pair[1].execute("COMMIT")
+    pair[0].execute("INSERT INTO z.t VALUES (2)")
+    print(pair[1].execute("SELECT * FROM z.t").fetchall())
+    for connection in pair:
+        connection.close()
+
+
 story("main.db", "other.db")
 story("file:plain.db?engine=sqlite", "attached.db")
 story("file:main2.db", "file:native.db?engine=sqlite")
@@ -378,6 +399,8 @@ processes("processes.db", "processes_attached.db")
 processes("file:processes2.db?engine=sqlite", "file:processes2_attached.db")
 rules("rules.db", "rules_attached.db")
 rules("file:rules2.db?engine=sqlite", "rules2_attached.db")
+waits("waits.db", "waits_attached.db")
+waits("file:waits2.db?engine=sqlite", "waits2_attached.db")
 stopped("stopped.db", "stopped_attached.db")
 stopped("file:stopped2.db?engine=sqlite", "stopped2_attached.db")
 shapes("shapes.db", "shapes_attached.db")
