@@ -112,6 +112,7 @@ typedef struct rst_plan {
         */
         whole;
     bool unique;       /* at most one row */
+    bool one_row;      /* unique, and no value is ambiguous: SQLite may look at the first row alone */
     bool covering;     /* the index alone answers */
     bool count_only;   /* no column is read */
     int skips;         /* the argument of xFilter, from 1, that says how many rows are gone by; or 0 */

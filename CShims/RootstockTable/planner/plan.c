@@ -156,6 +156,7 @@ static int choose(rst_table *table, sqlite3_index_info *info, const rst_candidat
     plan.whole = k->whole;
     plan.unique = k->unique;
     plan.exact = k->equals > 0 && is_exact(k);
+    plan.one_row = k->unique && one_row_for_sure(table, info, k);
     plan.covering = k->covering;
     /* Entries of a partial index are not as many as rows. */
     plan.count_only = info->colUsed == 0 && (k->source != PLAN_INDEX || table->indexes[k->index].where == NULL);
@@ -220,7 +221,7 @@ static int choose(rst_table *table, sqlite3_index_info *info, const rst_candidat
     info->needToFreeIdxStr = 1;
     rst_plan_tell(table, info, k);
     info->orderByConsumed = k->ordered;
-    if (k->unique && one_row_for_sure(table, info, k)) info->idxFlags |= SQLITE_INDEX_SCAN_UNIQUE;
+    if (plan.one_row) info->idxFlags |= SQLITE_INDEX_SCAN_UNIQUE;
     return SQLITE_OK;
 }
 
