@@ -32,7 +32,9 @@ bool rst_fails_only(const rst_connection *c, int conflict, int code) {
 
 int rst_mark_finish(rst_connection *c, rst_mark mark, int conflict, int code) {
     /* OR FAIL leaves what the row's BEFORE triggers did; the row itself is not written before it is checked. */
-    bool kept = rst_fails_only(c, conflict, code) && (conflict >= 0 || code == SQLITE_CONSTRAINT_TRIGGER);
+    bool kept;
+    if (store_of(c)->forced_logging == 0) return code; /* the transaction was rolled back, and all marks with it */
+    kept = rst_fails_only(c, conflict, code) && (conflict >= 0 || code == SQLITE_CONSTRAINT_TRIGGER);
     if (code != SQLITE_OK && code != SQLITE_DONE &&
         !kept) { /* a row that IGNORE passes over wrote nothing; its BEFORE triggers stand */
         int undone = rst_mark_undo(c, mark);
@@ -203,6 +205,7 @@ int rst_row_update(rst_table *table, rst_row_slot *old, rst_row_slot *row, int c
         if (rst_has_before(table, TRIGGER_UPDATE)) code = rst_check_types(table, row, message);
         if (code == SQLITE_OK) code = rst_complete_generated(table, row, message);
         if (code == SQLITE_OK) code = rst_trigger_fire(table, true, TRIGGER_UPDATE, old, row, changed, message);
+        if (code == SQLITE_OK) code = rst_check_not_rolled_back(c, message);
         if (code == SQLITE_OK && rst_has_before(table, TRIGGER_UPDATE)) {
             /* The trigger may have changed or removed the row; columns that the statement does not set follow it.
             ** Foreign keys and AFTER triggers are told of the old one. */

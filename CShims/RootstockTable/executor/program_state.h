@@ -63,6 +63,7 @@ typedef struct rst_program {
     bool looks_at_keys; /* foreign keys of the table, or to it, are enforced */
     bool stopped;       /* OR FAIL met its row: the others are passed over */
     bool rolls_back;    /* the whole transaction goes */
+    bool in_transaction;
     int error;
     char *message;
     /* A row of the table was changed: what RETURNING shows of it is evaluated. */
@@ -71,6 +72,8 @@ typedef struct rst_program {
     rst_result_rows rows; /* they outlive the code, which others' statements may have thrown away by then */
 } rst_program;
 
+/* SQLITE_ABORT_ROLLBACK: a function that the statement called has rolled back the transaction. */
+int rst_check_not_rolled_back(const rst_connection *c, char **message);
 /* The conflict mode that the statement's own text asks for, or CONFLICT_DEFAULT: what xUpdate gets told is not it
 ** inside a program. */
 int rst_program_conflict(rst_table *table, int told);

@@ -50,7 +50,10 @@ static int evaluate(rst_connection *c, rst_table *table, const rst_clause *claus
     code = sqlite3_step(statement);
     executor->once = once;
     schema->program = program;
-    if (code != SQLITE_ROW) {
+    if (code == SQLITE_ROW && rst_check_not_rolled_back(c, message) != SQLITE_OK) {
+        (void)sqlite3_reset(statement);
+        code = SQLITE_ABORT_ROLLBACK;
+    } else if (code != SQLITE_ROW) {
         code = sqlite3_reset(statement);
         rst_set_message(message, "%s", sqlite3_errmsg(c->db));
         code = code == SQLITE_OK ? SQLITE_INTERNAL : sqlite3_extended_errcode(c->db);

@@ -195,6 +195,7 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
     } else {
         rst_arguments_bind(&program->code->parameters, values, count, statement);
         program->table->references++;
+        program->in_transaction = !sqlite3_get_autocommit(c->db);
         program->outer = schema->program;
         schema->program = program;
         executor->programs_running++;
