@@ -235,6 +235,9 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
         rst_set_message(message, "FOREIGN KEY constraint failed");
         code = SQLITE_CONSTRAINT_FOREIGNKEY;
     }
+    /* An interrupt behind SQLite's last look would be told once the rows are read: too late to undo the statement. */
+    if (code == SQLITE_OK && marked && program->code->returning != NULL)
+        code = rst_execute_kept(c, message, "SELECT 1");
     code = rst_call_code(code);
     if (marked && store->forced_logging > 0) { /* else SQLite has rolled back the transaction, and all marks with it */
         if (code != SQLITE_OK) {
