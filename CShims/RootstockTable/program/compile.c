@@ -208,13 +208,13 @@ static int compile_inner(rst_connection *c, rst_table *table, const rst_statemen
         text = named;
     }
     code->inner = text;
+    /* Of a DELETE the rows are counted before they go, so that none may be passed over. */
+    if (parts->kind == KIND_DELETE && code->foreign_keys && acts_on_delete(table)) return result;
     if (result == SQLITE_OK && rst_statement_clears(parts) && !table->internal &&
         !rst_trigger_any(table, TRIGGER_DELETE)) {
         result = rst_bulk_clear_text(c, table, parts, &code->bulk);
     }
-    /* Its rows are counted before they go, so that none may be passed over. */
-    if (result == SQLITE_OK && code->bulk == NULL && parts->kind != KIND_INSERT && !code->rowwise &&
-        !(parts->kind == KIND_DELETE && code->foreign_keys && acts_on_delete(table)))
+    if (result == SQLITE_OK && code->bulk == NULL && parts->kind != KIND_INSERT && !code->rowwise)
         result = rst_bulk_text(c, table, parts, &code->bulk, message);
     return result;
 }
