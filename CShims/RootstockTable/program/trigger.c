@@ -56,8 +56,7 @@ static void append_columns(const rst_table *table, const rst_trigger_values *val
     }
 }
 
-/* What main had before, by number: the texts as SQLite keeps them. One alone is the
-** application's. */
+/* What main had before, by number: the texts as SQLite keeps them. One alone is the application's. */
 typedef struct made_before {
     struct made {
         char *view, *trigger;
@@ -76,6 +75,7 @@ static void before_free(made_before *before) {
 
 static int before_read(rst_connection *c, made_before *before) {
     sqlite3_stmt *objects;
+    int ended;
     int code = sqlite3_prepare_v2(c->db,
                                   "SELECT type='view', CAST(substr(name, length(type) + 12) AS INTEGER) AS number, sql "
                                   "FROM main.sqlite_master WHERE type IN ('view', 'trigger') AND "
@@ -100,8 +100,8 @@ static int before_read(rst_connection *c, made_before *before) {
             before->list[number].trigger = text;
         }
     }
-    sqlite3_finalize(objects);
-    return code;
+    ended = sqlite3_finalize(objects); /* an interrupt: what is there is not known */
+    return code == SQLITE_OK ? ended : code;
 }
 
 /* Behind their schemas the texts are those that SQLite keeps behind CREATE VIEW and CREATE TRIGGER. */
