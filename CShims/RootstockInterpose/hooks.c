@@ -56,8 +56,10 @@ INTERPOSED(void *, update_hook,
 /* VACUUM commits without a word. */
 static bool is_asked(const rsti_database *d) {
     const char *p = d->alone == NULL ? "" : d->alone->text;
-    const rst_token first = rst_token_next(&p, p + strlen(p));
-    return d->commit != NULL && !d->silent && !rst_token_is(&first, "VACUUM");
+    rst_token first;
+    if (d->commit == NULL || d->silent) return false;
+    first = rst_token_next(&p, p + strlen(p));
+    return !rst_token_is(&first, "VACUUM");
 }
 
 /* The store is about to commit. */

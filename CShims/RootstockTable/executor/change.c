@@ -33,7 +33,7 @@ bool rst_fails_only(const rst_connection *c, int conflict, int code) {
 int rst_mark_finish(rst_connection *c, rst_mark mark, int conflict, int code) {
     /* OR FAIL leaves what the row's BEFORE triggers did; the row itself is not written before it is checked. */
     bool kept;
-    if (store_of(c)->forced_logging == 0) return code; /* the transaction was rolled back, and all marks with it */
+    if (!rst_mark_stands(c)) return code;
     kept = rst_fails_only(c, conflict, code) && (conflict >= 0 || code == SQLITE_CONSTRAINT_TRIGGER);
     if (code != SQLITE_OK && code != SQLITE_DONE &&
         !kept) { /* a row that IGNORE passes over wrote nothing; its BEFORE triggers stand */

@@ -60,10 +60,10 @@ typedef struct rst_program {
     rst_table *table;
     sqlite3_value **values; /* arguments in the order of the used parameters */
     int value_count;
-    bool looks_at_keys; /* foreign keys of the table, or to it, are enforced */
-    bool stopped;       /* OR FAIL met its row: the others are passed over */
-    bool rolls_back;    /* the whole transaction goes */
-    bool in_transaction;
+    bool looks_at_keys;  /* foreign keys of the table, or to it, are enforced */
+    bool stopped;        /* OR FAIL met its row: the others are passed over */
+    bool rolls_back;     /* the whole transaction goes */
+    bool in_transaction; /* it began inside one */
     int error;
     char *message;
     /* A row of the table was changed: what RETURNING shows of it is evaluated. */

@@ -120,9 +120,7 @@ static bool is_alone(rst_table *table, const rst_statement_parts *parts) {
 }
 
 bool rst_needs_program(rst_connection *c, rst_table *table, const rst_statement_parts *parts) {
-    int event = parts->kind == KIND_INSERT   ? TRIGGER_INSERT
-                : parts->kind == KIND_UPDATE ? TRIGGER_UPDATE
-                                             : TRIGGER_DELETE;
+    const int event = rst_event_of(parts);
     if (parts->upsert.start != NULL || parts->returning.start != NULL) return true;
     if (rst_trigger_any(table, event)) return true;
     if (parts->kind != KIND_DELETE && rst_trigger_any(table, TRIGGER_DELETE)) return true; /* REPLACE */
@@ -434,9 +432,7 @@ int rst_code_get(rst_connection *c, const char *text, bool carried, rst_code **o
             rst_set_message(message, "%s", sqlite3_errmsg(c->db));
     }
     if (result == SQLITE_OK && table->triggers != NULL) {
-        int event = parts.kind == KIND_INSERT   ? TRIGGER_INSERT
-                    : parts.kind == KIND_UPDATE ? TRIGGER_UPDATE
-                                                : TRIGGER_DELETE;
+        const int event = rst_event_of(&parts);
         result = rst_triggers_compile(table, event, parts.kind == KIND_UPDATE ? &parts.set : NULL, message);
         for (int i = 0; i < code->clause_count && result == SQLITE_OK && parts.upsert.start != NULL; i++) {
             if (code->clauses[i].update) result = rst_triggers_compile(table, TRIGGER_UPDATE, &parts.upsert, message);

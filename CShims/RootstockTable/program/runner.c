@@ -239,7 +239,7 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
     if (code == SQLITE_OK && marked && program->code->returning != NULL)
         code = rst_execute_kept(c, message, "SELECT 1");
     code = rst_call_code(code);
-    if (marked && store->forced_logging > 0) { /* else SQLite has rolled back the transaction, and all marks with it */
+    if (marked && rst_mark_stands(c)) {
         if (code != SQLITE_OK) {
             (void)rst_mark_undo(c, mark); /* where it cannot be undone the transaction is broken, and says so */
             store->deferred_violations = deferred;

@@ -144,7 +144,7 @@ static int settle_inside(rst_connection *c, rst_mark mark, const char *text, int
         rst_set_message(message, "FOREIGN KEY constraint failed");
         rst_uncount(c, schema_of(c)->tables[0]);
     }
-    if (store->forced_logging == 0) return code; /* SQLite has rolled back the transaction, and all marks with it */
+    if (!rst_mark_stands(c)) return code;
     if (code != SQLITE_OK && !rst_fails_only(c, CONFLICT_DEFAULT, code)) {
         (void)rst_mark_undo(c, mark); /* where it cannot be undone the transaction is broken, and says so */
         store->deferred_violations = deferred;

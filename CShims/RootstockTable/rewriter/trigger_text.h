@@ -54,6 +54,8 @@ char *rst_upsert_call(const rst_connection *c, const rst_table *fired_by, const 
 ** that is nothing. fired_by: the store's table whose trigger it is, or null. SQLITE_OK or SQLITE_NOMEM. */
 int rst_body_marked(rst_connection *c, const rst_table *fired_by, const rst_table *table,
                     const rst_statement_parts *parts, char **out);
+/* The event of an INSERT, UPDATE or DELETE (catalog/triggers.h). */
+int rst_event_of(const rst_statement_parts *parts);
 bool rst_body_aborts(const rst_connection *c, const rst_table *table, const rst_statement_parts *parts);
 bool rst_body_may_pass_over(const rst_connection *c, const rst_table *fired_by, const rst_table *table,
                             const rst_statement_parts *parts);

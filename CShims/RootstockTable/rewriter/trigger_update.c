@@ -41,8 +41,7 @@ static void look(looks *l, const rst_syntax *node) {
         l->at_itself |= !rst_subquery_reads_elsewhere(l->c, l->table, child->start, (int)(child->end - child->start));
     }
     if (node->kind == SYNTAX_CALL) {
-        const char *p = node->start;
-        rst_token word = rst_token_next(&p, node->end);
+        const rst_token word = rst_syntax_token(node, 0);
         l->raises |= rst_token_is(&word, "RAISE");
         child = child->next; /* the function's name */
     }
@@ -105,7 +104,7 @@ static int make_rowwise(rst_connection *c, const rst_table *fired_by, const rst_
     return code;
 }
 
-static int event_of(const rst_statement_parts *parts) {
+int rst_event_of(const rst_statement_parts *parts) {
     return parts->kind == KIND_INSERT ? TRIGGER_INSERT : parts->kind == KIND_UPDATE ? TRIGGER_UPDATE : TRIGGER_DELETE;
 }
 
@@ -113,7 +112,7 @@ static int event_of(const rst_statement_parts *parts) {
 ** something else of themselves, or triggers whose statements go by it. */
 bool rst_body_aborts(const rst_connection *c, const rst_table *table, const rst_statement_parts *parts) {
     return parts->conflict == SQLITE_ABORT &&
-           (table->has_conflict_clauses || rst_has_triggers(c, table, event_of(parts)));
+           (table->has_conflict_clauses || rst_has_triggers(c, table, rst_event_of(parts)));
 }
 
 /* Whether a row may be passed over by a statement that has no OR IGNORE: by an ON CONFLICT clause or a RAISE(IGNORE).
@@ -126,7 +125,7 @@ bool rst_body_may_pass_over(const rst_connection *c, const rst_table *fired_by, 
     if (parts->conflict == SQLITE_REPLACE) return parts->kind == KIND_UPDATE;
     return (parts->conflict == CONFLICT_DEFAULT || parts->conflict == SQLITE_ABORT) &&
            (parts->upsert.start != NULL || (parts->kind != KIND_DELETE && table->has_conflict_clauses) ||
-            rst_has_triggers(c, table, event_of(parts)));
+            rst_has_triggers(c, table, rst_event_of(parts)));
 }
 
 /* The assignments once more, each of the column's own value: which columns they are is read off them. */

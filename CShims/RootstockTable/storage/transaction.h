@@ -103,6 +103,8 @@ void rst_savepoint_release(rst_connection *c, int number);
 int rst_savepoint_rollback(rst_connection *c, int number);
 /* Internal savepoints: everything after the mark can be undone until it is released. */
 rst_mark rst_mark_set(rst_connection *c);
+/* Whether a mark that was set still stands: a rollback of the transaction by SQLite ends them all. */
+bool rst_mark_stands(const rst_connection *c);
 int rst_mark_undo(rst_connection *c, rst_mark mark);
 void rst_mark_release(rst_connection *c, rst_mark mark);
 /* Writes on the write transaction, logged where they may have to be undone. Physical keys. */

@@ -171,6 +171,10 @@ rst_mark rst_mark_set(rst_connection *c) {
     return store_of(c)->undo.size;
 }
 
+bool rst_mark_stands(const rst_connection *c) {
+    return store_of(c)->forced_logging > 0;
+}
+
 void rst_mark_release(rst_connection *c, rst_mark mark) {
     UNUSED(mark);
     store_of(c)->forced_logging--;
