@@ -264,7 +264,7 @@ extension Shell {
         }
         guard names.count == 2 else { throw CommandFailure("usage: \(usage)") }
         let count = try CSVImport(connection, form: form).read(
-            names[0], into: names[1], skip: skip, beforeRow: Self.checkInterruption)
+            names[0], into: names[1], skip: skip, beforeRow: PromptInterrupt.check)
         try output.write("\(counted(count, "row"))\n".utf8)
     }
 }

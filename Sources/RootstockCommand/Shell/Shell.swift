@@ -32,13 +32,6 @@ final class Shell {
     /// What the command ends with: `.exit` says, or a script that went on after an error.
     var exitStatus: Int32 = 0
 
-    // Unchecked: the prompt's thread sets them, and the handler runs there or finds one word.
-
-    /// The connection at work, for SIGINT.
-    nonisolated(unsafe) private static var running: Connection?
-    /// Whether Ctrl-C was typed since this was last cleared.
-    nonisolated(unsafe) private static var isInterrupted = false
-
     init(path: String, engine: Engine, options: StoreOptions, settings: Settings) throws {
         self.path = path
         self.options = options
@@ -49,6 +42,7 @@ final class Shell {
     /// Goes on with another file.
     func open(_ path: String, engine: Engine) throws {
         let other = try Connection(path: path, engine: engine, options: options)
+        PromptInterrupt.leave()
         connection.close()
         (self.path, connection) = (path, other)
     }
@@ -126,10 +120,8 @@ final class Shell {
 
     /// Runs every statement of the text and prints its rows.
     func run(_ sql: String, position: inout Int) throws {
-        Self.running = connection
-        defer { Self.running = nil }
         do {
-            try runStatements(of: sql, position: &position)
+            try PromptInterrupt.interrupting(connection) { try runStatements(of: sql, position: &position) }
         } catch {
             // The first error is the one to tell.
             try? endRedirection()
@@ -140,7 +132,7 @@ final class Shell {
 
     private func runStatements(of sql: String, position: inout Int) throws {
         try connection.forEachStatement(in: sql, position: &position) { statement in
-            try Self.checkInterruption()
+            try PromptInterrupt.check()
             if settings.echoes {
                 try output.write((statement.sql.trimmingCharacters(in: .whitespacesAndNewlines) + "\n").utf8)
             }
@@ -229,18 +221,15 @@ final class Shell {
     func prompt() throws {
         let editor = LineEditor()
         LineEditor.words = { [unowned self] in completions() }
-        signal(SIGINT) { _ in
-            Shell.isInterrupted = true
-            Shell.running?.interrupt()
-        }
+        PromptInterrupt.begin()
         let warning = editor.hasEditing ? "" : " Lines have no editing: libedit (Debian: libedit2) is not there."
         print("Rootstock \(Version.rootstock), SQLite \(Version.sqlite); \(path) on engine \(connection.engine).")
         print("Statements end with a semicolon; .help lists the commands, .quit leaves.\(warning)")
         var pieces = Pieces()
         while true {
-            Self.isInterrupted = false
+            PromptInterrupt.clear()
             guard let line = editor.line(prompt: pieces.isEmpty ? "rootstock> " : "      ...> ") else {
-                guard Self.isInterrupted else { break }
+                guard PromptInterrupt.isTyped else { break }
                 // Ctrl-C takes back what was typed of a statement.
                 print()
                 pieces = Pieces()
@@ -267,16 +256,9 @@ final class Shell {
 
     /// A command that Ctrl-C ends as it does a statement.
     private func perform(interruptible words: [String]) throws -> Bool {
-        Self.running = connection
-        defer { Self.running = nil }
-        let goesOn = try perform(words)
+        let goesOn = try PromptInterrupt.interrupting(connection) { try perform(words) }
         if words[0] != ".once" { try endRedirection() }
         return goesOn
-    }
-
-    /// `interrupt` ends the statement that runs; this ends what goes on from one to the next.
-    static func checkInterruption() throws {
-        if isInterrupted { throw CommandFailure("interrupted") }
     }
 
     private func told(_ error: any Error) -> String { "Error: \(CommandFailure(error))\(place(of: error))" }
