@@ -9,6 +9,7 @@
 */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -218,6 +219,20 @@ static void free_environment(shared_environment *open) {
 static const volatile uint64_t nothing_known;
 static const rootstock_commit_words no_words = {{&nothing_known, &nothing_known}, &nothing_known, UINT64_MAX};
 
+/*
+** Puts /dev/null where the process has no standard input, output or error, and leaves it there. Otherwise the store's file
+** would get the number, and what the program prints would be written into the store. SQLite does so with its files.
+*/
+static int fill_standard_descriptors(const char *path, char **message) {
+    for (int descriptor = 0; descriptor <= STDERR_FILENO; descriptor++) {
+        if (fcntl(descriptor, F_GETFD) >= 0 || open("/dev/null", O_RDONLY) >= 0) continue;
+        rootstock_message(message, "cannot open %s: file descriptor %d is closed, and /dev/null cannot be opened (%s)",
+                          path, descriptor, strerror(errno));
+        return ROOTSTOCK_CANNOT_OPEN;
+    }
+    return ROOTSTOCK_OK;
+}
+
 /* Opens what nobody has open yet. The caller holds registry_mutex. */
 static int open_environment(const rootstock_engine *asked, const char *path, const rootstock_options *options,
                             shared_environment **result, char **message) {
@@ -233,6 +248,8 @@ static int open_environment(const rootstock_engine *asked, const char *path, con
                           asked->name);
         return ROOTSTOCK_MISUSE;
     }
+    int code = keeps_files(engine) ? fill_standard_descriptors(path, message) : ROOTSTOCK_OK;
+    if (code != ROOTSTOCK_OK) return code;
     shared_environment *open = calloc(1, sizeof *open);
     char *copy = strdup(path),
          *engine_options = options->engine_options != NULL ? strdup(options->engine_options) : NULL;
@@ -257,7 +274,7 @@ static int open_environment(const rootstock_engine *asked, const char *path, con
     open->shared.commits = no_words;
     open->is_file = keeps_files(engine);
     char *said = NULL;
-    int code = engine->open(engine, path, options, &open->shared.environment, &said);
+    code = engine->open(engine, path, options, &open->shared.environment, &said);
     if (code == ROOTSTOCK_OK)
         open->shared.repair = said;
     else if (message != NULL)
