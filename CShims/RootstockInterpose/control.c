@@ -59,12 +59,12 @@ INTERPOSED(const char *, db_name, (sqlite3 * db, int index)) {
     return NULL;
 }
 
-/* Of main the answer is the store's: a statement that was refused the write lock has begun to write to the database in
-** memory. */
-static int state_of(sqlite3 *db, const char *schema) {
-    int state = sqlite3_txn_state(db, schema);
-    return state == SQLITE_TXN_WRITE && sqlite3_stricmp(schema, "main") == 0 && !rootstock_writes(db) ? SQLITE_TXN_READ
-                                                                                                      : state;
+int rsti_state_of(sqlite3 *db, const char *schema) {
+    int state = sqlite3_txn_state(db, schema), store = SQLITE_TXN_NONE;
+    if (sqlite3_stricmp(schema, "main") != 0) return state;
+    store = rootstock_txn_state(db);
+    if (state == SQLITE_TXN_WRITE) state = SQLITE_TXN_READ;
+    return state > store ? state : store;
 }
 
 INTERPOSED(int, txn_state, (sqlite3 * db, const char *schema)) {
@@ -75,10 +75,10 @@ INTERPOSED(int, txn_state, (sqlite3 * db, const char *schema)) {
     if (d == NULL) return sqlite3_txn_state(db, schema);
     rsti_enter(d);
     if (schema != NULL) {
-        state = state_of(db, schema);
+        state = rsti_state_of(db, schema);
     } else {
         for (int i = 0; (schema = sqlite3_db_name(db, i)) != NULL; i++) {
-            int one = state_of(db, schema);
+            int one = rsti_state_of(db, schema);
             if (one > state && strcmp(schema, helpers) != 0) state = one;
         }
     }

@@ -311,8 +311,10 @@ static int copy(const side *from, const side *to) {
     const bool ignored = pragma_value(to, "PRAGMA ignore_check_constraints") != 0;
     const bool query_only = pragma_value(to, "PRAGMA query_only") != 0; /* which holds no backup up */
     const bool begun = sqlite3_get_autocommit(from->db) != 0;
+    const bool waiting = !sqlite3_get_autocommit(to->db); /* BEGIN, and nothing yet: what is copied is no part of it */
     int code = begun ? run(from, "BEGIN") : SQLITE_OK; /* one snapshot for all of it */
     if (code != SQLITE_OK) return code;
+    if (waiting) (void)run(to, "COMMIT");
     if (query_only) (void)run(to, "PRAGMA query_only=OFF");
     if (keys) (void)run(to, "PRAGMA foreign_keys=OFF");
     if (!ignored) (void)run(to, "PRAGMA ignore_check_constraints=ON");
@@ -332,6 +334,7 @@ static int copy(const side *from, const side *to) {
     if (!ignored) (void)run(to, "PRAGMA ignore_check_constraints=OFF");
     if (keys) (void)run(to, "PRAGMA foreign_keys=ON");
     if (query_only) (void)run(to, "PRAGMA query_only=ON");
+    if (waiting) (void)run(to, "BEGIN");
     if (begun) (void)run(from, "COMMIT");
     return code;
 }

@@ -357,6 +357,10 @@ int rsti_image_of(rsti_database *d, sqlite3 **image);
 /* The store holds what the image holds, and nothing else. The store's error is set where it fails. */
 int rsti_image_into(sqlite3 *image, rsti_database *d);
 
+/* ---- control.c ---- */
+/* sqlite3_txn_state of one database. Of main the answer is the store's. */
+int rsti_state_of(sqlite3 *db, const char *schema);
+
 /* ---- authorizer.c ---- */
 /* Asks the program's authorizer about the statement at text. SQLITE_OK, or the error as the connection shows it.
 ** *nothing_to: behind a statement that is ignored as a whole, else null. */

@@ -189,9 +189,10 @@ rootstock_token rootstock_token_next(const char **position, const char *end, con
 ** could not be rolled back at once. This call, or the next rootstock_rewrite, rolls it back. */
 int rootstock_last_error(sqlite3 *db);
 
-/* Whether the connection's transaction has the store's write lock. sqlite3_txn_state sees the database in memory, and
-** says SQLITE_TXN_WRITE of one that was refused the lock, too. */
-int rootstock_writes(sqlite3 *db);
+/* SQLITE_TXN_WRITE: the connection's transaction has the store's write lock; SQLITE_TXN_READ: it has a snapshot.
+** sqlite3_txn_state sees the database in memory. A statement that was refused the lock has begun to write to that one,
+** and a count(*) that the engine answers does not read it. */
+int rootstock_txn_state(sqlite3 *db);
 /* Whether a deferred foreign key is violated now, so that COMMIT would be refused. */
 int rootstock_violates(sqlite3 *db);
 

@@ -80,9 +80,11 @@ int rootstock_stmt_readonly(sqlite3_stmt *statement) {
     return reads;
 }
 
-int rootstock_writes(sqlite3 *db) {
+int rootstock_txn_state(sqlite3 *db) {
     const rst_connection *c = rst_connection_of(db);
-    return c != NULL && store_of(c)->writer != NULL;
+    if (c == NULL) return SQLITE_TXN_NONE;
+    if (store_of(c)->writer != NULL) return SQLITE_TXN_WRITE;
+    return store_of(c)->reader_pinned ? SQLITE_TXN_READ : SQLITE_TXN_NONE;
 }
 
 int rootstock_violates(sqlite3 *db) {

@@ -9,7 +9,8 @@ Usage: Tests/Clients/DropIn/suites.py [--scratch FOLDER] [--kind native|store] I
     ARGUMENT      in place of the suite's own: a file or a test
 
 Sources come from PyPI, in the versions that suites.json names. Each suite has a virtual environment of Debian's Python, and each run a fresh
-copy of the sources. suites.json lists the tests that need not pass on stores, * for any text, with reasons. Exit status 1: another test fails.
+copy of the sources. The tests of a suite with "wheel" come with the package itself. suites.json lists the tests that need not pass on stores,
+* for any text, with reasons. Exit status 1: another test fails.
 """
 import argparse
 import fnmatch
@@ -45,13 +46,16 @@ def prepared(scratch, name, suite):
     shutil.rmtree(folder, ignore_errors=True)
     subprocess.run([PYTHON, "-m", "venv", os.path.join(folder, "venv")], check=True)
     pip = [python, "-m", "pip", "-q", "--disable-pip-version-check"]
-    source = "%s==%s" % (name, suite["version"])
-    subprocess.run(pip + ["download", "--no-deps", "--no-binary", name, "-d", folder, source], check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(["tar", "xzf"] + glob.glob(os.path.join(glob.escape(folder), "*.tar.gz")) + ["-C", folder], check=True)
-    unpacked, = [path for path in glob.glob(os.path.join(glob.escape(folder), "*-*")) if os.path.isdir(path)]
-    os.rename(unpacked, os.path.join(folder, "source"))
-    own = [] if suite.get("only sources") else [os.path.join(folder, "source")]
-    subprocess.run(pip + ["install"] + suite.get("requires", []) + own, check=True, stdout=subprocess.DEVNULL)
+    package, source = "%s==%s" % (name, suite["version"]), os.path.join(folder, "source")
+    if suite.get("wheel"):
+        os.mkdir(source)
+    else:
+        subprocess.run(pip + ["download", "--no-deps", "--no-binary", name, "-d", folder, package], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(["tar", "xzf"] + glob.glob(os.path.join(glob.escape(folder), "*.tar.gz")) + ["-C", folder], check=True)
+        unpacked, = [path for path in glob.glob(os.path.join(glob.escape(folder), "*-*")) if os.path.isdir(path)]
+        os.rename(unpacked, source)
+        package = source
+    subprocess.run(pip + ["install"] + suite.get("requires", []) + [package], check=True, stdout=subprocess.DEVNULL)
     with open(ready, "w") as file:
         file.write(wanted)
     return folder, python

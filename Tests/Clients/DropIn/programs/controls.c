@@ -40,6 +40,22 @@ static void copy(void) {
     sqlite3_close(source);
 }
 
+/* What a transaction has begun, after statements that the store answers in different ways. */
+static void states(void) {
+    static const char *const each[] = {"SELECT count(*) FROM t",   "SELECT max(a) FROM t", "SELECT 1",
+                                       "SELECT a FROM t LIMIT 0",  "PRAGMA user_version",  "PRAGMA table_info(t)",
+                                       "INSERT INTO t VALUES (1)", "DELETE FROM t",        "CREATE VIEW v AS SELECT 1",
+                                       "PRAGMA user_version = 3",  "SAVEPOINT s"};
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
+        run("BEGIN");
+        run(each[i]);
+        printf("state %d %d\n", sqlite3_txn_state(db, "main"), sqlite3_txn_state(db, NULL));
+        run(i % 2 == 0 ? "ROLLBACK" : "COMMIT");
+        printf("state %d\n", sqlite3_txn_state(db, NULL));
+    }
+    run("DROP VIEW IF EXISTS v");
+}
+
 int main(void) {
     int frames = -2, copied = -2, code;
     sqlite3_open("data.db", &db);
@@ -55,6 +71,7 @@ int main(void) {
     printf("checkpoint of none %d\n", sqlite3_wal_checkpoint_v2(db, "none", 0, &frames, &copied));
     run("PRAGMA wal_checkpoint(TRUNCATE)");
     run("SELECT name FROM pragma_database_list");
+    states();
     run("CREATE TEMP TABLE mine(a)");
     run("SELECT name FROM pragma_database_list");
     run("DROP TABLE mine; SELECT name FROM pragma_database_list");

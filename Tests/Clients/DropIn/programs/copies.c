@@ -80,6 +80,29 @@ static void refused(sqlite3 *db) {
     sqlite3_close(to);
 }
 
+/* A transaction of the target that has not read yet stays open; the copy is no part of it. */
+static void into_waiting(sqlite3 *db) {
+    sqlite3 *to;
+    sqlite3_stmt *reader;
+    sqlite3_backup *backup;
+    sqlite3_open(":memory:", &to);
+    run(to, "CREATE TABLE gone(a); INSERT INTO gone VALUES (1); BEGIN");
+    backup = sqlite3_backup_init(to, "main", db, "main");
+    printf("waiting: %d %s\n", backup != NULL, sqlite3_errmsg(to));
+    printf("step %d\n", sqlite3_backup_step(backup, -1));
+    printf("finish %d, in a transaction %d\n", sqlite3_backup_finish(backup), !sqlite3_get_autocommit(to));
+    run(to, "INSERT INTO t VALUES (200000, 'undone'); SELECT count(*) FROM t; ROLLBACK; SELECT count(*) FROM t");
+    sqlite3_prepare_v2(to, "SELECT a FROM t", -1, &reader, NULL);
+    sqlite3_step(reader);
+    backup = sqlite3_backup_init(to, "main", db, "main");
+    printf("read by a statement: %d %s\n", backup != NULL, sqlite3_errmsg(to));
+    sqlite3_finalize(reader);
+    run(to, "BEGIN; SELECT count(*) FROM t");
+    backup = sqlite3_backup_init(to, "main", db, "main");
+    printf("has read: %d %s\n", backup != NULL, sqlite3_errmsg(to));
+    sqlite3_close(to);
+}
+
 static void as_bytes(sqlite3 *db) {
     sqlite3_int64 size = 0;
     sqlite3 *other;
@@ -163,6 +186,7 @@ int main(void) {
     in_steps(db, "left.db", 4);
     run(db, sums);
     refused(db);
+    into_waiting(db);
     run(db, "PRAGMA journal_mode = delete");
     as_bytes(db);
     blobs(db);
