@@ -17,24 +17,17 @@
 #include <string.h>
 
 int rst_refuse_generated(const rst_table *table, const rst_statement_parts *parts, char **message) {
-    const char *p = parts->set.start;
-    bool start = true;
-    if (p == NULL) return SQLITE_OK;
-    for (;;) {
-        rst_token token = rst_token_next(&p, parts->set.end);
-        if (token.type == TOKEN_END) return SQLITE_OK;
-        if (start && rst_token_mark(&token, "(")) continue;
-        if (start && rst_token_names(&token)) {
-            for (int i = 0; i < table->column_count; i++) {
-                if (table->columns[i].generated && rst_token_same_name(&token, table->columns[i].name)) {
-                    rst_set_message(message, "cannot UPDATE generated column \"%s\"", table->columns[i].name);
-                    return SQLITE_ERROR;
-                }
-            }
+    for (const rst_syntax *one = rst_statement_part(parts, SYNTAX_SET)->first; one != NULL; one = one->next) {
+        const rst_syntax *name = one->first->kind == SYNTAX_COLUMNS ? one->first->first : one->first;
+        for (; name != NULL && name != one->last; name = name->next) {
+            const rst_token token = rst_syntax_token(name, 0);
+            const int column = rst_column_named(table, &token);
+            if (column < 0 || !table->columns[column].generated) continue;
+            rst_set_message(message, "cannot UPDATE generated column \"%s\"", table->columns[column].name);
+            return SQLITE_ERROR;
         }
-        if (rst_token_mark(&token, "(")) (void)rst_token_skip_parentheses(&p, parts->set.end);
-        start = rst_token_mark(&token, ",");
     }
+    return SQLITE_OK;
 }
 
 int rst_change_begin(rst_connection *c, char **message) {

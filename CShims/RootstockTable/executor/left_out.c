@@ -13,23 +13,21 @@
 
 #include <string.h>
 
-/* Whether the statement that runs is an INSERT into the table. */
-static bool is_insert_into(const rst_table *table, const char *text, rst_statement_parts *parts) {
-    const rst_connection *c = table->connection;
-    rst_statement_parse(text, text + strlen(text), parts);
-    return parts->kind == KIND_INSERT &&
-           (parts->schema.type == TOKEN_END || rst_token_same_name(&parts->schema, executor_of(c)->schema)) &&
-           rst_token_same_name(&parts->table, table->declared_name);
+/* Whether the statement that runs is an INSERT into the table. Its tree goes at once: *parts has spans alone. */
+static int read_insert(const rst_table *table, const char *text, rst_statement_parts *parts, bool *is) {
+    rst_syntax_tree tree;
+    int code = rst_statement_parse(&tree, text, text + strlen(text), parts);
+    rst_syntax_free(&tree);
+    parts->tree = NULL;
+    *is = parts->kind == KIND_INSERT &&
+          (parts->schema.type == TOKEN_END ||
+           rst_token_same_name(&parts->schema, executor_of(table->connection)->schema)) &&
+          rst_token_same_name(&parts->table, table->declared_name);
+    return code;
 }
 
 static bool gives(const rst_statement_parts *parts, const char *column) {
-    const char *p = parts->columns.start;
-    if (p == NULL) return parts->source != SOURCE_DEFAULT;
-    for (rst_token token = rst_token_next(&p, parts->columns.end); token.type != TOKEN_END;
-         token = rst_token_next(&p, parts->columns.end)) {
-        if (rst_token_names(&token) && rst_token_same_name(&token, column)) return true;
-    }
-    return false;
+    return parts->columns.start != NULL ? rst_span_lists(parts->columns, column) : parts->source != SOURCE_DEFAULT;
 }
 
 static bool gives_all(const rst_table *table, const rst_statement_parts *parts) {
@@ -65,18 +63,20 @@ static int find_insert(const rst_table *table, rst_statement_parts *insert, bool
          s = sqlite3_next_stmt(table->connection->db, s)) {
         rst_statement_parts parts;
         const char *text;
-        bool whole;
+        bool whole, is = true;
+        int code = SQLITE_OK;
         if (!sqlite3_stmt_busy(s) || sqlite3_stmt_readonly(s)) continue;
         text = sqlite3_sql(s); /* null: prepared by sqlite3_prepare, which keeps none */
         doubt = text == NULL;
         if (doubt || (*found && strcmp(text, first) == 0)) continue;
         whole = is_known_whole(table, text);
-        if (!whole && !is_insert_into(table, text, &parts)) continue;
-        if (!whole && gives_all(table, &parts)) {
-            int code = remember_whole(table, text);
-            if (code != SQLITE_OK) return code;
+        if (!whole) code = read_insert(table, text, &parts, &is);
+        if (code == SQLITE_OK && !is) continue;
+        if (code == SQLITE_OK && !whole && gives_all(table, &parts)) {
+            code = remember_whole(table, text);
             whole = true;
         }
+        if (code != SQLITE_OK) return code;
         doubt = *found; /* one INSERT inside another */
         if (whole && !doubt) return SQLITE_OK;
         first = text;
@@ -125,7 +125,7 @@ static bool has_null(const rst_table *table, sqlite3_value **values) {
 
 int rst_left_out_fill(rst_table *table, int count, sqlite3_value **values, sqlite3_value ***filled, char **message) {
     const rst_program *program = schema_of(table->connection)->program;
-    rst_statement_parts parts;
+    rst_statement_parts parts = {0};
     bool found;
     int code;
     *filled = NULL;

@@ -249,13 +249,6 @@ static const rst_syntax *other_table(rst_attached *a, const rst_syntax_tree *tre
     return NULL;
 }
 
-/* A call, or an operator that is one. */
-static bool calls(const rst_syntax *node) {
-    bool found = node->kind == SYNTAX_CALL || node->kind == SYNTAX_LIKE;
-    for (const rst_syntax *child = node->first; child != NULL && !found; child = child->next) found = calls(child);
-    return found;
-}
-
 /* Which other table than the store's own the statement reads: *name, as it is written; a null start: none. Where it
 ** calls functions, inner learns what the connection knows. */
 static int reads_other(rst_attached *a, const char *sql, const char *end, rst_span *name) {
@@ -263,7 +256,8 @@ static int reads_other(rst_attached *a, const char *sql, const char *end, rst_sp
     int code = rst_syntax_parse(&tree, sql, end);
     const rst_syntax *other = code == SQLITE_OK ? other_table(a, &tree, tree.root) : NULL;
     *name = other == NULL ? (rst_span){NULL, NULL} : (rst_span){other->first->start, other->first->end};
-    if (code == SQLITE_OK && other == NULL && calls(tree.root))
+    if (code == SQLITE_OK && other == NULL &&
+        (rst_syntax_has(tree.root, SYNTAX_CALL) || rst_syntax_has(tree.root, SYNTAX_LIKE)))
         code = rst_function_proxies_lend(a->c, a->inner, &a->functions);
     rst_syntax_free(&tree);
     return code == SQLITE_NOMEM ? code : SQLITE_OK; /* what makes no sense SQLite refuses */
@@ -273,6 +267,7 @@ static int reads_other(rst_attached *a, const char *sql, const char *end, rst_sp
 
 /* '1' for each column of the table that the statement names. *all: it names none, so gives all. */
 static int named_columns(rst_attached *a, const rst_statement_parts *parts, char **names, char **list, char **message) {
+    const bool lists = parts->columns.start != NULL;
     rst_attached_shape shape;
     char *table = rst_token_name(&parts->table);
     int code = table == NULL ? SQLITE_NOMEM : rst_attached_shape_read(a, table, &shape, message);
@@ -287,20 +282,14 @@ static int named_columns(rst_attached *a, const rst_statement_parts *parts, char
     text = sqlite3_str_new(NULL);
     if (*names != NULL) sqlite3_snprintf(NAMES_STAMP + 1, *names, "%016llx", (unsigned long long)shape.stamp);
     for (int i = 0; i < shape.count && *names != NULL; i++) {
-        const char *p = parts->columns.start;
-        bool named = parts->columns.start == NULL && parts->source != SOURCE_DEFAULT && !shape.columns[i].generated &&
-                     !shape.columns[i].hidden;
-        while (p != NULL && p < parts->columns.end && !named) {
-            rst_token token = rst_token_next(&p, parts->columns.end);
-            if (token.type == TOKEN_END) break;
-            named = rst_token_names(&token) && rst_token_same_name(&token, shape.columns[i].name);
-        }
+        const bool named =
+            lists ? rst_span_lists(parts->columns, shape.columns[i].name)
+                  : parts->source != SOURCE_DEFAULT && !shape.columns[i].generated && !shape.columns[i].hidden;
         (*names)[NAMES_STAMP + i] = named ? '1' : '0';
-        if (named && parts->columns.start == NULL) sqlite3_str_appendf(text, "\"%w\",", shape.columns[i].name);
+        if (named && !lists) sqlite3_str_appendf(text, "\"%w\",", shape.columns[i].name);
     }
     if (*names != NULL) (*names)[NAMES_STAMP + shape.count] = '\0';
-    *list = parts->columns.start != NULL
-                ? sqlite3_mprintf("%.*s,", (int)(parts->columns.end - parts->columns.start), parts->columns.start)
+    *list = lists ? sqlite3_mprintf("%.*s,", (int)(parts->columns.end - parts->columns.start), parts->columns.start)
             : sqlite3_str_length(text) == 0 ? sqlite3_mprintf("")
                                             : sqlite3_mprintf("%s", sqlite3_str_value(text));
     sqlite3_free(sqlite3_str_finish(text));
@@ -329,24 +318,21 @@ static int insert_text(rst_attached *a, const rst_statement_parts *parts, char *
 /* A change of the store's tables alone is inner's as a whole, so all is as on a store that is main: conflict clauses,
 ** triggers, what is counted. Another one goes row by row through the virtual table. So does one that inner cannot
 ** prepare: it has none of the application's aggregates. */
-static int rewrite_change(rst_connection *c, const char *sql, const char *end, char **out, bool *done, char **message) {
-    rst_statement_parts parts;
+static int change_text(rst_connection *c, const rst_statement_parts *parts, char **out, bool *done, char **message) {
+    const char *sql = parts->whole.start, *end = parts->whole.end;
+    rst_attached *a = parts->kind < KIND_INSERT ? NULL : attached_of(c, &parts->schema, &parts->table);
     rst_span other;
-    rst_attached *a;
     bool runs_whole;
     int code;
-    rst_statement_parse(sql, end, &parts);
-    if (parts.kind == KIND_OTHER || parts.kind == KIND_SELECT) return SQLITE_OK;
-    a = attached_of(c, &parts.schema, &parts.table);
     if (a == NULL) return SQLITE_OK;
     *done = true;
-    if (rst_token_same_name(&parts.table, "sqlite_master") || rst_token_same_name(&parts.table, "sqlite_schema")) {
+    if (rst_token_same_name(&parts->table, "sqlite_master") || rst_token_same_name(&parts->table, "sqlite_schema")) {
         rst_set_message(message, "table sqlite_master may not be modified");
         return SQLITE_ERROR;
     }
-    runs_whole = parts.upsert.start != NULL || parts.returning.start != NULL || parts.index.type != TOKEN_END ||
-                 rst_token_same_name(&parts.table, "sqlite_sequence") ||
-                 rst_token_same_name(&parts.table, "sqlite_stat1");
+    runs_whole = parts->upsert.start != NULL || parts->returning.start != NULL || parts->index.type != TOKEN_END ||
+                 rst_token_same_name(&parts->table, "sqlite_sequence") ||
+                 rst_token_same_name(&parts->table, "sqlite_stat1");
     code = reads_other(a, sql, end, &other);
     if (code != SQLITE_OK) return code;
     if (other.start == NULL) {
@@ -357,13 +343,22 @@ static int rewrite_change(rst_connection *c, const char *sql, const char *end, c
         rst_set_message(message,
                         "%s on a table of attached store %s cannot read other tables in the same statement (%.*s): "
                         "put what it reads into a temp table and the values from there, or open the store as main",
-                        parts.upsert.start != NULL      ? "ON CONFLICT"
-                        : parts.returning.start != NULL ? "RETURNING"
-                                                        : "INDEXED BY",
+                        parts->upsert.start != NULL      ? "ON CONFLICT"
+                        : parts->returning.start != NULL ? "RETURNING"
+                                                         : "INDEXED BY",
                         a->schema, (int)(other.end - other.start), other.start);
         return SQLITE_ERROR;
     }
-    return parts.kind == KIND_INSERT ? insert_text(a, &parts, out, message) : SQLITE_OK;
+    return parts->kind == KIND_INSERT ? insert_text(a, parts, out, message) : SQLITE_OK;
+}
+
+static int rewrite_change(rst_connection *c, const char *sql, const char *end, char **out, bool *done, char **message) {
+    rst_statement_parts parts;
+    rst_syntax_tree tree;
+    int code = rst_statement_parse(&tree, sql, end, &parts);
+    if (code == SQLITE_OK) code = change_text(c, &parts, out, done, message);
+    rst_syntax_free(&tree);
+    return code;
 }
 
 /* ---- ATTACH ---- */

@@ -53,20 +53,21 @@ int rst_rewrite_query_plan(rst_connection *c, const char *p, const char *end, ch
     char *inner = NULL;
     int code;
     rst_statement_parts parts;
+    rst_syntax_tree tree;
     rst_token token = rst_token_next(&p, end);
     if (!rst_token_is(&token, "PLAN")) return SQLITE_OK;
-    rst_statement_parse(p, end, &parts);
-    code = rst_program_text(c, &parts, &inner, message);
-    if (code != SQLITE_OK) return code;
-    if (inner == NULL) {
+    code = rst_statement_parse(&tree, p, end, &parts);
+    if (code == SQLITE_OK) code = rst_program_text(c, &parts, &inner, message);
+    if (code == SQLITE_OK && inner == NULL) {
         const rst_table *table = parts.kind >= KIND_INSERT ? rst_target(c, &parts.schema, &parts.table) : NULL;
         code = table != NULL && parts.kind != KIND_INSERT && rst_has_target_hint(&parts)
                    ? rst_transform_target(c, table, &parts, &inner, message)
                    : rst_transform_names(c, p, end, &inner, message);
         code = rst_hints_add(c, p, end, code, &inner);
-        if (code != SQLITE_OK) return code;
-        if (inner == NULL) inner = rst_span_text(p, end);
+        if (code == SQLITE_OK && inner == NULL) inner = rst_span_text(p, end);
     }
+    rst_syntax_free(&tree);
+    if (code != SQLITE_OK) return code;
     if (inner == NULL) return SQLITE_NOMEM;
     code = explain_text(c, p, end, inner, out, message);
     sqlite3_free(inner);

@@ -226,8 +226,7 @@ bool rst_changes_schema_table(const rst_statement_parts *parts) {
 }
 
 int rst_rewrite_schema_table(rst_connection *c, const rst_statement_parts *parts, char **out, char **message) {
-    int writable = 0, defensive = 0, code;
-    rst_token word;
+    int writable = 0, defensive = 0;
     (void)sqlite3_db_config(c->db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, -1, &writable);
     (void)sqlite3_db_config(c->db, SQLITE_DBCONFIG_DEFENSIVE, -1, &defensive);
     if (!writable || defensive) {
@@ -235,9 +234,7 @@ int rst_rewrite_schema_table(rst_connection *c, const rst_statement_parts *parts
         return SQLITE_ERROR;
     }
     /* It runs on the schema database, whose other tables have no rows. */
-    code = rst_statement_reads_more(parts, &word);
-    if (code != SQLITE_OK) return code;
-    if (word.type != TOKEN_END || parts->returning.start != NULL) {
+    if (rst_statement_reads_more(parts).type != TOKEN_END || parts->returning.start != NULL) {
         rst_set_message(message, "a change of sqlite_schema on a store reads no other table, and has no RETURNING");
         return SQLITE_ERROR;
     }

@@ -191,27 +191,46 @@ static int tell_plan(rst_connection *c, rst_table *table, const rst_statement_pa
     return code;
 }
 
+/* A change or a WITH without a tree: SQLite refuses it, in its own words, when it is prepared. One that it would take
+** must not pass by. */
+static int check_refused(rst_connection *c, const char *sql, const char *end, char **message) {
+    char *whole = rst_span_text(sql, end), *words = NULL;
+    int code = whole == NULL ? SQLITE_NOMEM : rst_statement_check(c, whole, &words);
+    sqlite3_free(words);
+    sqlite3_free(whole);
+    if (code != SQLITE_OK) return code == SQLITE_NOMEM ? code : SQLITE_OK;
+    rst_set_message(message, "the statement is not understood");
+    return SQLITE_ERROR;
+}
+
 /* INSERT, UPDATE, DELETE, and WITH before these or a query. *plain: what is said of the statement holds until the
 ** schema changes. */
 static int rewrite_data(rst_connection *c, const char *sql, const char *end, char **out, bool *plain, char **message) {
     rst_statement_parts parts;
+    rst_syntax_tree tree;
     rst_table *table = NULL;
     char *counted = NULL;
-    int code = SQLITE_OK;
-    rst_statement_parse(sql, end, &parts);
+    int code = rst_statement_parse(&tree, sql, end, &parts);
+    const bool schema_table = rst_changes_schema_table(&parts);
     *plain = parts.kind == KIND_SELECT; /* WITH; as without it */
-    if (rst_changes_schema_table(&parts)) return rst_rewrite_schema_table(c, &parts, out, message);
-    if (parts.kind != KIND_OTHER && parts.kind != KIND_SELECT) table = rst_target(c, &parts.schema, &parts.table);
+    if (code == SQLITE_OK && parts.tree == NULL) code = check_refused(c, sql, end, message);
+    if (code == SQLITE_OK && schema_table) code = rst_rewrite_schema_table(c, &parts, out, message);
+    if (code != SQLITE_OK || parts.tree == NULL || schema_table) {
+        rst_syntax_free(&tree);
+        return code;
+    }
+    if (parts.kind != KIND_SELECT) table = rst_target(c, &parts.schema, &parts.table);
     if (table != NULL) code = rewrite_changes(&parts, &counted);
     if (counted != NULL) {
         sql = counted;
         end = counted + strlen(counted);
-        rst_statement_parse(sql, end, &parts);
+        rst_syntax_free(&tree);
+        code = rst_statement_parse(&tree, sql, end, &parts);
     }
     if (code == SQLITE_OK && table != NULL) {
         *plain = true; /* and a temp table that took this one's name would leave the text alone, too */
         code = rewrite_change(c, table, &parts, out, message);
-    } else if (code == SQLITE_OK && parts.kind != KIND_OTHER && parts.kind != KIND_SELECT) {
+    } else if (code == SQLITE_OK && parts.kind != KIND_SELECT) {
         code = rewrite_elsewhere(c, &parts, sql, end, out, message);
     } else if (code == SQLITE_OK) {
         code = rst_transform_names(c, sql, end, out, message);
@@ -223,6 +242,7 @@ static int rewrite_data(rst_connection *c, const char *sql, const char *end, cha
         *out = counted;
         counted = NULL;
     }
+    rst_syntax_free(&tree);
     sqlite3_free(counted);
     return code;
 }
@@ -233,6 +253,7 @@ static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritt
 static int rewrite_explain(rst_connection *c, const char *sql, const char *end, char **out, char **message) {
     const char *p = sql, *behind;
     rst_statement_parts parts;
+    rst_syntax_tree tree;
     rst_token token;
     char *inner = NULL;
     int code;
@@ -240,8 +261,9 @@ static int rewrite_explain(rst_connection *c, const char *sql, const char *end, 
     behind = p;
     token = rst_token_next(&behind, end);
     if (rst_token_is(&token, "QUERY")) return rst_rewrite_query_plan(c, behind, end, out, message);
-    rst_statement_parse(p, end, &parts);
-    code = rst_program_text(c, &parts, &inner, message);
+    code = rst_statement_parse(&tree, p, end, &parts);
+    if (code == SQLITE_OK) code = rst_program_text(c, &parts, &inner, message);
+    rst_syntax_free(&tree);
     if (code == SQLITE_OK && inner == NULL) code = rewrite(c, p, (int)(end - p), &inner, NULL, message);
     if (code != SQLITE_OK || inner == NULL) return code;
     *out = sqlite3_mprintf("EXPLAIN %s", inner);

@@ -1,11 +1,9 @@
 /*
-** statement.c - finds the parts of a statement by its tokens. SQLite parses and judges the text; this only has to be
-** right for text that SQLite accepts. Invariant: every span lies inside the given text.
+** statement.c - the parts of a statement, out of its tree. Invariant: every span lies inside the given text.
 */
 #include "parser/statement.h"
 
 #include "common/allocation.h"
-#include "parser/syntax_tree.h"
 
 #include <string.h>
 
@@ -46,201 +44,113 @@ static int conflict_of(const rst_token *word) {
     return SQLITE_ABORT;
 }
 
-static rst_token peek(const char *p, const char *end) {
-    return rst_token_next(&p, end);
-}
-
-/* Behind WITH ... : at INSERT, SELECT ... */
-static bool skip_with(const char **p, const char *end) {
-    const char *q = *p;
-    rst_token token = rst_token_next(&q, end);
-    if (!rst_token_is(&token, "WITH")) return true;
-    for (;;) {
-        token = rst_token_next(&q, end);
-        if (token.type == TOKEN_END) return false;
-        if (rst_token_mark(&token, "(") && !rst_token_skip_parentheses(&q, end)) return false;
-        if (rst_token_mark(&token, "(")) {
-            rst_token next = peek(q, end);
-            if (rst_token_is(&next, "SELECT") || rst_token_is(&next, "INSERT") || rst_token_is(&next, "REPLACE") ||
-                rst_token_is(&next, "UPDATE") || rst_token_is(&next, "DELETE") || rst_token_is(&next, "VALUES")) {
-                *p = q;
-                return true;
-            }
-        }
-    }
-}
-
-static bool qualified(const char **p, const char *end, rst_statement_parts *parts) {
-    parts->table = rst_token_object(p, end, &parts->schema);
-    return rst_token_names(&parts->table) && (parts->schema.type == TOKEN_END || rst_token_names(&parts->schema));
-}
-
-/* A change's target takes an alias behind AS only. */
-static void read_alias(const char **p, const char *end, rst_statement_parts *parts) {
-    rst_token token = peek(*p, end);
-    if (rst_token_is(&token, "AS")) {
-        (void)rst_token_next(p, end);
-        parts->alias = rst_token_next(p, end);
-    }
-}
-
-/* INDEXED BY and NOT INDEXED of such a target. */
-static void read_hint(const char **p, const char *end, rst_statement_parts *parts) {
-    const char *q = *p;
-    rst_token first = rst_token_next(&q, end), second = rst_token_next(&q, end);
-    parts->hint = *p;
-    if (rst_token_is(&first, "NOT") && rst_token_is(&second, "INDEXED")) {
-        parts->not_indexed = true;
-    } else if (rst_token_is(&first, "INDEXED") && rst_token_is(&second, "BY")) {
-        parts->index = rst_token_next(&q, end);
-    } else {
-        return;
-    }
-    *p = q;
-}
-
-/* ORDER BY and LIMIT behind the list of RETURNING, which ends there. */
-static void read_limit(const char *p, const char *end, rst_statement_parts *parts) {
-    rst_token previous = {TOKEN_END, p, 0};
-    for (;;) {
-        rst_token token = rst_token_next(&p, end);
-        if (token.type == TOKEN_END) return;
-        if (rst_token_mark(&token, "(") && !rst_token_skip_parentheses(&p, end)) return;
-        if (!rst_token_mark(&previous, ".") && (rst_token_is(&token, "ORDER") || rst_token_is(&token, "LIMIT"))) {
-            parts->limit.start = parts->returning.end = token.text;
-            parts->limit.end = end;
-            parts->has_where = true;
-            return;
-        }
-        previous = token;
-    }
-}
-
-/* Walks to the end at depth 0, noting what comes. */
-static void read_rest(const char *p, const char *end, rst_statement_parts *parts) {
-    rst_token previous = {TOKEN_END, p, 0};
-    bool insert = parts->kind == KIND_INSERT;
-    for (;;) {
-        rst_token token = rst_token_next(&p, end);
+/* The words from the verb to the target. */
+static void read_verb(const rst_syntax *target, rst_statement_parts *parts) {
+    const char *p = parts->verb.start;
+    while (p < target->start) {
+        rst_token token = rst_token_next(&p, target->start);
         if (token.type == TOKEN_END) break;
-        if (rst_token_mark(&token, "(")) {
-            if (!rst_token_skip_parentheses(&p, end)) break;
-        } else if (rst_token_mark(&previous, ".")) {
-            /* part of a name */
-        } else if (insert && rst_token_is(&token, "ON") && parts->upsert.start == NULL) {
-            rst_token next = peek(p, end);
-            if (rst_token_is(&next, "CONFLICT")) {
-                parts->upsert.start = token.text;
-                parts->upsert.end = end;
-                if (parts->source_text.start != NULL) parts->source_text.end = token.text;
-            }
-        } else if (rst_token_is(&token, "RETURNING") && !rst_token_is(&previous, "AS")) {
-            parts->returning.start = token.text + token.size;
-            parts->returning.end = end;
-            if (parts->upsert.start != NULL)
-                parts->upsert.end = token.text;
-            else if (parts->source_text.start != NULL)
-                parts->source_text.end = token.text;
-            if (parts->after_table.start != NULL) parts->after_table.end = token.text;
-            if (parts->set.start != NULL && parts->set.end == end) parts->set.end = token.text;
-            if (!insert) read_limit(p, end, parts);
-            break;
-        } else if (!insert &&
-                   (rst_token_is(&token, "WHERE") || rst_token_is(&token, "ORDER") || rst_token_is(&token, "LIMIT"))) {
-            parts->has_where = true;
-            if (parts->set.start != NULL && parts->set.end == end) parts->set.end = token.text;
-        } else if (!insert && rst_token_is(&token, "FROM") && !rst_token_is(&previous, "DISTINCT")) {
-            if (parts->set.start != NULL && parts->set.end == end) parts->set.end = token.text;
-        } else if (!insert && rst_token_is(&token, "SET") && parts->set.start == NULL) {
-            parts->set.start = p;
-            parts->set.end = end;
+        if (rst_token_is(&token, "OR")) {
+            token = rst_token_next(&p, target->start);
+            parts->conflict = conflict_of(&token);
+        } else if (rst_token_is(&token, "REPLACE")) {
+            parts->conflict = SQLITE_REPLACE;
         }
-        previous = token;
+        parts->verb.end = p;
     }
 }
 
-void rst_statement_parse(const char *sql, const char *end, rst_statement_parts *parts) {
+static void read_target(const rst_syntax *target, rst_statement_parts *parts) {
+    const rst_syntax *alias = rst_syntax_child(target, SYNTAX_ALIAS), *hint = rst_syntax_child(target, SYNTAX_HINT);
+    rst_token none;
+    parts->table = rst_syntax_name(target->first, &parts->schema);
+    if (alias != NULL) parts->alias = rst_syntax_name(alias->last, &none);
+    if (hint != NULL && hint->first != NULL) parts->index = rst_syntax_name(hint->first, &none);
+    parts->not_indexed = hint != NULL && hint->first == NULL;
+    parts->hint = alias != NULL ? alias->end : target->first->end;
+    parts->after_table = (rst_span){target->end, parts->whole.end};
+}
+
+static void read_select(const rst_syntax *select, rst_statement_parts *parts) {
+    parts->source = select->first->kind == SYNTAX_VALUES ? SOURCE_VALUES : SOURCE_SELECT;
+    parts->source_text = (rst_span){select->start, parts->whole.end};
+}
+
+/* What stands behind the target ends where the next of them begins. */
+static void read_rest(const rst_syntax *node, rst_statement_parts *parts) {
+    const char *end = parts->whole.end;
+    for (; node != NULL; node = node->next) {
+        const char *behind = node->next != NULL ? node->next->start : end;
+        switch (node->kind) {
+        case SYNTAX_COLUMNS: parts->columns = (rst_span){node->start + 1, node->end - 1}; break;
+        case SYNTAX_SELECT: read_select(node, parts); break;
+        case SYNTAX_SET: parts->set = (rst_span){node->start + strlen("SET"), behind}; break;
+        case SYNTAX_UPSERT:
+            if (parts->upsert.start == NULL) parts->source_text.end = node->start;
+            if (parts->upsert.start == NULL) parts->upsert = (rst_span){node->start, end};
+            break;
+        case SYNTAX_RETURNING:
+            parts->returning = (rst_span){node->start + strlen("RETURNING"), behind};
+            parts->after_table.end = node->start;
+            if (parts->upsert.start != NULL)
+                parts->upsert.end = node->start;
+            else
+                parts->source_text.end = node->start;
+            if (node->next != NULL) parts->limit = (rst_span){behind, end};
+            break;
+        case SYNTAX_WHERE:
+        case SYNTAX_ORDER:
+        case SYNTAX_LIMIT: parts->has_where = true; break;
+        default: break;
+        }
+    }
+}
+
+void rst_statement_read(const rst_syntax_tree *tree, const char *sql, const char *end, rst_statement_parts *parts) {
+    const rst_syntax *root = tree->root, *target;
     const char *p = sql;
-    rst_token token;
     memset(parts, 0, sizeof *parts);
-    end = rst_token_last_end(sql, end);
-    parts->whole.start = sql;
-    parts->whole.end = end;
-    if (!skip_with(&p, end)) return;
-    token = rst_token_next(&p, end);
-    parts->verb.start = token.text;
-    if (rst_token_is(&token, "SELECT") || rst_token_is(&token, "VALUES")) {
-        parts->kind = KIND_SELECT;
-        return;
+    parts->whole = (rst_span){sql, rst_token_last_end(sql, end)};
+    parts->verb.start = rst_token_next(&p, end).text;
+    if (root == NULL || root->start != parts->verb.start) return; /* EXPLAIN */
+    parts->tree = tree;
+    target = rst_syntax_child(root, SYNTAX_TARGET);
+    if (root->first->kind == SYNTAX_WITH) {
+        p = root->first->end;
+        parts->verb.start = rst_token_next(&p, end).text;
     }
-    if (rst_token_is(&token, "INSERT") || rst_token_is(&token, "REPLACE")) {
-        if (rst_token_is(&token, "REPLACE")) parts->conflict = SQLITE_REPLACE;
-        token = rst_token_next(&p, end);
-        if (rst_token_is(&token, "OR")) {
-            token = rst_token_next(&p, end);
-            parts->conflict = conflict_of(&token);
-            token = rst_token_next(&p, end);
-        }
-        if (!rst_token_is(&token, "INTO")) return;
-        parts->verb.end = p;
-        if (!qualified(&p, end, parts)) return;
-        read_alias(&p, end, parts);
-        token = peek(p, end);
-        if (rst_token_mark(&token, "(")) {
-            const char *q = p;
-            rst_token inside;
-            (void)rst_token_next(&q, end);
-            inside = peek(q, end);
-            if (!rst_token_is(&inside, "SELECT") && !rst_token_is(&inside, "VALUES") &&
-                !rst_token_is(&inside, "WITH")) {
-                parts->columns.start = q;
-                if (!rst_token_skip_parentheses(&q, end)) return;
-                parts->columns.end = q - 1;
-                p = q;
-            }
-        }
-        token = peek(p, end);
-        parts->source_text.start = token.text;
-        parts->source_text.end = end;
-        parts->source = rst_token_is(&token, "VALUES")    ? SOURCE_VALUES
-                        : rst_token_is(&token, "DEFAULT") ? SOURCE_DEFAULT
-                                                          : SOURCE_SELECT;
-        parts->kind = KIND_INSERT;
-    } else if (rst_token_is(&token, "UPDATE")) {
-        token = peek(p, end);
-        if (rst_token_is(&token, "OR")) {
-            (void)rst_token_next(&p, end);
-            token = rst_token_next(&p, end);
-            parts->conflict = conflict_of(&token);
-        }
-        parts->verb.end = p;
-        if (!qualified(&p, end, parts)) return;
-        parts->kind = KIND_UPDATE;
-        read_alias(&p, end, parts);
-    } else if (rst_token_is(&token, "DELETE")) {
-        token = rst_token_next(&p, end);
-        if (!rst_token_is(&token, "FROM")) return;
-        parts->verb.end = p;
-        if (!qualified(&p, end, parts)) return;
-        parts->kind = KIND_DELETE;
-        read_alias(&p, end, parts);
-    } else {
-        return;
+    if (root->kind == SYNTAX_SELECT) parts->kind = KIND_SELECT;
+    if (target == NULL) return;
+    parts->kind = root->kind == SYNTAX_INSERT ? KIND_INSERT : root->kind == SYNTAX_UPDATE ? KIND_UPDATE : KIND_DELETE;
+    read_verb(target, parts);
+    read_target(target, parts);
+    if (parts->kind == KIND_INSERT) {
+        p = target->next != NULL && target->next->kind == SYNTAX_COLUMNS ? target->next->end : target->end;
+        parts->source = SOURCE_DEFAULT;
+        parts->source_text = (rst_span){rst_token_next(&p, end).text, parts->whole.end};
     }
-    if (parts->kind != KIND_INSERT) read_hint(&p, end, parts);
-    parts->after_table.start = p;
-    parts->after_table.end = end;
-    read_rest(p, end, parts);
+    read_rest(target->next, parts);
+}
+
+int rst_statement_parse(rst_syntax_tree *tree, const char *sql, const char *end, rst_statement_parts *parts) {
+    int code = rst_syntax_parse(tree, sql, end);
+    rst_statement_read(tree, sql, end, parts);
+    return code == SQLITE_NOMEM ? code : SQLITE_OK;
+}
+
+const rst_syntax *rst_statement_part(const rst_statement_parts *parts, rst_syntax_kind kind) {
+    return parts->tree == NULL ? NULL : rst_syntax_child(parts->tree->root, kind);
+}
+
+bool rst_statement_gives_one_row(const rst_statement_parts *parts) {
+    const rst_syntax *select = rst_statement_part(parts, SYNTAX_SELECT);
+    if (parts->kind != KIND_INSERT || select == NULL) return parts->kind == KIND_INSERT;
+    return select->first->kind == SYNTAX_VALUES && select->first->next == NULL && select->first->first->next == NULL;
 }
 
 bool rst_statement_clears(const rst_statement_parts *parts) {
-    const char *p = parts->after_table.start, *q = parts->whole.start;
-    rst_token first;
-    if (parts->kind != KIND_DELETE || parts->has_where || parts->returning.start != NULL) return false;
-    first = rst_token_next(&q, parts->whole.end);
-    if (first.text != parts->verb.start) return false; /* a WITH: SQLite says whether it is one */
-    first = rst_token_next(&p, parts->after_table.end);
-    return first.type == TOKEN_END && parts->index.type == TOKEN_END;
+    return parts->kind == KIND_DELETE && parts->tree->root->first == parts->tree->root->last &&
+           parts->index.type == TOKEN_END;
 }
 
 bool rst_begins_change(const rst_token *first) {
@@ -263,14 +173,17 @@ static const rst_syntax *other_table(const rst_syntax *node) {
     return NULL;
 }
 
-int rst_statement_reads_more(const rst_statement_parts *parts, rst_token *word) {
-    rst_syntax_tree tree;
-    int code = rst_syntax_parse(&tree, parts->whole.start, parts->whole.end);
-    const rst_syntax *other = code == SQLITE_OK ? other_table(tree.root) : NULL;
-    const char *p = other == NULL ? parts->whole.end : other->start;
-    *word = rst_token_next(&p, parts->whole.end);
-    rst_syntax_free(&tree);
-    return code == SQLITE_NOMEM ? code : SQLITE_OK; /* what makes no sense SQLite refuses */
+rst_token rst_statement_reads_more(const rst_statement_parts *parts) {
+    const rst_syntax *other = other_table(parts->tree->root);
+    return other == NULL ? (rst_token){TOKEN_END, parts->whole.end, 0} : rst_syntax_token(other, 0);
+}
+
+bool rst_span_lists(rst_span names, const char *name) {
+    while (names.start < names.end) {
+        const rst_token token = rst_token_next(&names.start, names.end);
+        if (rst_token_names(&token) && rst_token_same_name(&token, name)) return true;
+    }
+    return false;
 }
 
 void rst_span_unwrap(rst_span *span) {

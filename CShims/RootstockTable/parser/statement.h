@@ -4,7 +4,7 @@
 #ifndef ROOTSTOCK_STATEMENT_H
 #define ROOTSTOCK_STATEMENT_H
 
-#include "parser/tokens.h"
+#include "parser/syntax_tree.h"
 
 typedef enum rst_kind { KIND_OTHER = 0, KIND_SELECT, KIND_INSERT, KIND_UPDATE, KIND_DELETE } rst_kind;
 typedef enum rst_source { SOURCE_VALUES = 1, SOURCE_SELECT, SOURCE_DEFAULT } rst_source;
@@ -15,6 +15,7 @@ typedef struct rst_span {
 
 typedef struct rst_statement_parts {
     rst_kind kind;
+    const rst_syntax_tree *tree; /* null: it has none, and is of KIND_OTHER */
     rst_span whole;
     rst_span verb;    /* INSERT [OR x] INTO, REPLACE INTO, UPDATE [OR x], DELETE FROM */
     int conflict;     /* of OR x, or 0 */
@@ -37,17 +38,26 @@ typedef struct rst_statement_parts {
 
 /* Whether a statement that begins with this word is an INSERT, UPDATE or DELETE, or, of WITH, may be one. */
 bool rst_begins_change(const rst_token *first);
-/* Finds the parts of the one statement in [sql, end). KIND_OTHER where it is none of these or makes no sense. */
-void rst_statement_parse(const char *sql, const char *end, rst_statement_parts *parts);
+/* The parts of the one statement in [sql, end), and its tree, to be freed (rst_syntax_free) when they are done with.
+** KIND_OTHER where it is none of these or makes no sense. SQLITE_OK or SQLITE_NOMEM. */
+int rst_statement_parse(rst_syntax_tree *tree, const char *sql, const char *end, rst_statement_parts *parts);
+/* The same of the tree that [sql, end) has. */
+void rst_statement_read(const rst_syntax_tree *tree, const char *sql, const char *end, rst_statement_parts *parts);
+/* The first part of that kind, or null. */
+const rst_syntax *rst_statement_part(const rst_statement_parts *parts, rst_syntax_kind kind);
+/* An INSERT of DEFAULT VALUES, or of one row of VALUES. */
+bool rst_statement_gives_one_row(const rst_statement_parts *parts);
 /* A DELETE of every row, of which nothing else is said: no WITH, no RETURNING, and nothing behind the table that could
 ** be wrong. */
 bool rst_statement_clears(const rst_statement_parts *parts);
-/* Whether a change reads another table than its target: *word says so, or is TOKEN_END. SQLITE_OK or SQLITE_NOMEM. */
-int rst_statement_reads_more(const rst_statement_parts *parts, rst_token *word);
+/* The word that brings another table than its target into a change, or TOKEN_END. */
+rst_token rst_statement_reads_more(const rst_statement_parts *parts);
 /* End of the first statement: behind its semicolon, or the end. CREATE TRIGGER ends behind END. */
 const char *rst_statement_end(const char *sql, const char *end);
 /* Takes off parentheses around the whole. */
 void rst_span_unwrap(rst_span *span);
+/* Whether a list of names has that one, without case. */
+bool rst_span_lists(rst_span names, const char *name);
 /* A copy from sqlite3_malloc, or null. */
 char *rst_span_text(const char *start, const char *end);
 

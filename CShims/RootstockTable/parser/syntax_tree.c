@@ -175,6 +175,14 @@ const rst_syntax *rst_syntax_child(const rst_syntax *node, rst_syntax_kind kind)
     return NULL;
 }
 
+bool rst_syntax_has(const rst_syntax *node, rst_syntax_kind kind) {
+    if (node->kind == kind) return true;
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
+        if (rst_syntax_has(child, kind)) return true;
+    }
+    return false;
+}
+
 rst_token rst_syntax_token(const rst_syntax *node, int number) {
     const char *p = node->start;
     rst_token token = rst_token_next(&p, node->end);

@@ -124,6 +124,8 @@ bool rst_syntax_is_reserved(const rst_token *token);
 int rst_syntax_parse_expression(rst_syntax_tree *tree, const char *text, const char *end);
 /* The first child of that kind, or null. */
 const rst_syntax *rst_syntax_child(const rst_syntax *node, rst_syntax_kind kind);
+/* Whether it or a node below it is of that kind. */
+bool rst_syntax_has(const rst_syntax *node, rst_syntax_kind kind);
 /* A token of the node's text, by its number from 0. */
 rst_token rst_syntax_token(const rst_syntax *node, int number);
 /* The word or mark of an operation, behind its first operand; of NOT IN and IS NOT the first. */

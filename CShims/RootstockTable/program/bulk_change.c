@@ -245,23 +245,20 @@ static int bulk_close(sqlite3_vtab_cursor *base) {
     return rst_eponymous_close(base);
 }
 
-static bool holds_query(rst_span set) {
-    rst_token token;
-    do token = rst_token_next(&set.start, set.end);
-    while (token.type != TOKEN_END && !rst_token_is(&token, "SELECT"));
-    return token.type != TOKEN_END;
-}
-
 /* Of a schema that has changed since the text was made, the columns are sought by their names again. */
 static int find_columns(rst_bulk_change *bulk, const char *text, char **message) {
     rst_statement_parts parts;
+    rst_syntax_tree tree;
     rst_span unused[BULK_COLUMNS];
-    rst_statement_parse(text, text + strlen(text), &parts);
-    bulk->count = parts.kind == KIND_UPDATE ? rst_bulk_columns(bulk->table, parts.set, bulk->columns, unused) : 0;
-    if (bulk->count >= 0 && parts.kind >= KIND_UPDATE &&
-        (parts.kind != KIND_UPDATE || !holds_query(parts.set) ||
-         !rst_update_is_rowwise(bulk->connection, bulk->table, &parts)))
-        return SQLITE_OK;
+    int code = rst_statement_parse(&tree, text, text + strlen(text), &parts);
+    const rst_syntax *set = rst_statement_part(&parts, SYNTAX_SET);
+    bool fits;
+    bulk->count = set != NULL ? rst_bulk_columns(bulk->table, set, bulk->columns, unused) : 0;
+    fits = bulk->count >= 0 && parts.kind >= KIND_UPDATE &&
+           (set == NULL || !rst_syntax_has(set, SYNTAX_SELECT) ||
+            !rst_update_is_rowwise(bulk->connection, bulk->table, &parts));
+    rst_syntax_free(&tree);
+    if (code != SQLITE_OK || fits) return code;
     rst_set_message(message, SCHEMA_CHANGED);
     return SQLITE_SCHEMA;
 }

@@ -50,17 +50,8 @@ void rst_programs_free(rst_connection *c) {
 /* Whether SQLite sees at once that the statement writes one row and no more, but for those that it replaces
 ** (may_replace). */
 static bool is_one_row(const rst_table *table, const rst_statement_parts *parts) {
-    const char *p = parts->source_text.start;
-    rst_token token;
-    if (parts->kind != KIND_INSERT || parts->returning.start != NULL || rst_trigger_any(table, TRIGGER_INSERT))
-        return false;
-    if (parts->source == SOURCE_DEFAULT) return true;
-    if (parts->source != SOURCE_VALUES) return false;
-    token = rst_token_next(&p, parts->source_text.end); /* VALUES */
-    token = rst_token_next(&p, parts->source_text.end);
-    if (!rst_token_mark(&token, "(") || !rst_token_skip_parentheses(&p, parts->source_text.end)) return false;
-    token = rst_token_next(&p, parts->source_text.end);
-    return !rst_token_mark(&token, ",");
+    return rst_statement_gives_one_row(parts) && parts->returning.start == NULL &&
+           !rst_trigger_any(table, TRIGGER_INSERT);
 }
 
 /* Whether a clause of ON CONFLICT stands for what the key's own declaration says; -1: the rowid, or the key WITHOUT
@@ -316,6 +307,7 @@ static bool still_holds(rst_connection *c, const rst_code *code) {
 int rst_code_get(rst_connection *c, const char *text, bool carried, rst_code **out, char **message) {
     rst_programs *programs = programs_of(c);
     rst_statement_parts parts;
+    rst_syntax_tree tree = {0};
     bool several;
     rst_table *table = NULL;
     rst_code *code, **link = &programs->codes;
@@ -350,10 +342,9 @@ int rst_code_get(rst_connection *c, const char *text, bool carried, rst_code **o
     normal = sqlite3_str_finish(numbered);
     if (result == SQLITE_RANGE) result = SQLITE_ERROR;
     if (code->text == NULL || (normal == NULL && result == SQLITE_OK)) result = SQLITE_NOMEM;
+    if (result == SQLITE_OK) result = rst_statement_parse(&tree, normal, normal + strlen(normal), &parts);
     if (result == SQLITE_OK) {
-        rst_statement_parse(normal, normal + strlen(normal), &parts);
-        table =
-            parts.kind == KIND_OTHER || parts.kind == KIND_SELECT ? NULL : rst_target(c, &parts.schema, &parts.table);
+        table = parts.kind < KIND_INSERT ? NULL : rst_target(c, &parts.schema, &parts.table);
         if (table == NULL) {
             rst_set_message(message, "no table of the store in: %s", text);
             result = SQLITE_ERROR;
@@ -392,9 +383,10 @@ int rst_code_get(rst_connection *c, const char *text, bool carried, rst_code **o
         if (kept != NULL && (rest = sqlite3_mprintf("%s%s", kept, parts.verb.start)) == NULL) result = SQLITE_NOMEM;
         sqlite3_free(kept);
         if (rest != NULL) {
+            rst_syntax_free(&tree);
             sqlite3_free(normal);
             normal = rest;
-            rst_statement_parse(normal, normal + strlen(normal), &parts);
+            if (rst_statement_parse(&tree, normal, normal + strlen(normal), &parts) != SQLITE_OK) result = SQLITE_NOMEM;
         }
     }
     if (result == SQLITE_OK) {
@@ -410,7 +402,6 @@ int rst_code_get(rst_connection *c, const char *text, bool carried, rst_code **o
         if (several) code->single_insert = code->one_row = false;
     }
     if (result == SQLITE_OK && parts.kind == KIND_UPDATE && (carried || rst_update_is_rowwise(c, table, &parts))) {
-        rst_span with = {parts.whole.start, parts.verb.start};
         code->rowwise = true;
         code->clauses = sqlite3_malloc64(sizeof *code->clauses);
         if (code->clauses == NULL) {
@@ -418,7 +409,7 @@ int rst_code_get(rst_connection *c, const char *text, bool carried, rst_code **o
         } else {
             memset(code->clauses, 0, sizeof *code->clauses);
             code->clause_count = 1;
-            result = rst_set_parse(c, table, parts.set, with, &parts.alias, &code->clauses[0], message);
+            result = rst_set_parse(c, table, &parts, &code->clauses[0], message);
         }
     }
     for (int i = 0; result == SQLITE_OK && i < code->clause_count; i++) {
@@ -452,6 +443,7 @@ int rst_code_get(rst_connection *c, const char *text, bool carried, rst_code **o
         if (result == SQLITE_ERROR) tell_source_fault(c, &parts, message);
     }
     if (result == SQLITE_ERROR) tell_fault(c, normal, message);
+    rst_syntax_free(&tree);
     sqlite3_free(normal);
     if (result != SQLITE_OK) {
         code_free(code);

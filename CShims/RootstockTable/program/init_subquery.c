@@ -230,7 +230,7 @@ bool rst_init_subquery_append(rst_connection *c, rst_span with, const char *text
     return done;
 }
 
-static bool may_read_index(rst_connection *c, const rst_syntax *select) {
+bool rst_subquery_may_read_index(rst_connection *c, const rst_syntax *select) {
     const rst_syntax *from = plain_from(select);
     rst_token schema, name;
     const rst_table *table;
@@ -243,13 +243,6 @@ static bool may_read_index(rst_connection *c, const rst_syntax *select) {
         any |= begins_index(table, &name);
     }
     return any;
-}
-
-bool rst_subquery_may_read_index(rst_connection *c, const char *text, int size) {
-    rst_syntax_tree tree;
-    bool may = rst_syntax_parse(&tree, text, text + size) == SQLITE_OK && may_read_index(c, tree.root);
-    rst_syntax_free(&tree);
-    return may;
 }
 
 /* Where an expression stands: a statement of the same table, as SQLite is asked about it, has it between the two. */
@@ -288,7 +281,7 @@ static bool is_lookup(rst_connection *c, rst_span with, const asked_place *place
     const char *close = select->end;
     int as_written, without = -1;
     char *limited;
-    if (!may_read_index(c, select)) return false;
+    if (!rst_subquery_may_read_index(c, select)) return false;
     limited = sqlite3_mprintf("%.*s LIMIT -1%.*s", (int)(close - text), text, (int)(text + size - close), close);
     as_written = lookups_planned(c, with, place, text, size);
     if (as_written < 0) { /* common tables that are run once are none of the schema database */
@@ -404,17 +397,11 @@ char *rst_init_subquery_returning(const rst_table *table, rst_span with, const c
     return replaced;
 }
 
-static bool has_source(const rst_syntax *node) {
-    for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
-        if (child->kind == SYNTAX_SOURCE || has_source(child)) return true;
-    }
-    return false;
-}
-
 /* Whether there may be a subquery in a FROM, or a WITH. */
 static bool has_source_query(const char *text) {
     rst_syntax_tree tree;
-    bool has = rst_syntax_parse(&tree, text, text + strlen(text)) != SQLITE_OK || tree.with || has_source(tree.root);
+    bool has = rst_syntax_parse(&tree, text, text + strlen(text)) != SQLITE_OK || tree.with ||
+               rst_syntax_has(tree.root, SYNTAX_SOURCE);
     rst_syntax_free(&tree);
     return has;
 }

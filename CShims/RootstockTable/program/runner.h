@@ -43,7 +43,7 @@ void rst_init_subquery_free(struct rst_init_subquery **list);
 bool rst_subquery_stands_alone(rst_connection *c, rst_span with, const char *text, int size);
 /* Whether an IN of the subquery may be a look-up in an index or by rowid, natively: it sees what the statement has
 ** changed already. */
-bool rst_subquery_may_read_index(rst_connection *c, const char *text, int size);
+bool rst_subquery_may_read_index(rst_connection *c, const rst_syntax *select);
 /* Appends a column of a subquery that is run once. False: it does not stand alone. */
 bool rst_init_subquery_append(rst_connection *c, rst_span with, const char *text, int size, int column,
                               sqlite3_str *out);
@@ -64,8 +64,9 @@ int rst_init_subquery_common_tables(rst_connection *c, rst_span with, rst_span r
 ** clause's, is run for each. SQLITE_ERROR and *message if that could show: they are of the table that is changed, or of
 ** one that its triggers may change. */
 int rst_refuse_kept_subqueries(rst_table *table, const char *select, char **message);
-int rst_set_parse(rst_connection *c, rst_table *table, rst_span set, rst_span with, const rst_token *alias,
-                  rst_clause *clause, char **message);
+/* The SET list of an UPDATE as a clause. */
+int rst_set_parse(rst_connection *c, rst_table *table, const rst_statement_parts *parts, rst_clause *clause,
+                  char **message);
 /* Whether an INSERT into these columns gives the rowid; none named: all. */
 bool rst_insert_names_rowid(const rst_table *table, rst_span columns);
 /* Whether SQLite leaves the clause out, since no row can be in its way: an automatic rowid meets none. */

@@ -24,24 +24,6 @@
 
 #include <string.h>
 
-/* The columns that a list names; 0: there is no list. */
-static int columns_of(const rst_table *table, rst_span of, uint64_t *bits, uint64_t **beyond) {
-    const char *p = of.start;
-    *bits = 0;
-    *beyond = NULL;
-    if (of.start == NULL) return SQLITE_OK;
-    for (;;) {
-        rst_token token = rst_token_next(&p, of.end);
-        if (token.type == TOKEN_END) break;
-        for (int i = 0; i < table->column_count; i++) {
-            if (rst_token_same_name(&token, table->columns[i].name) &&
-                rst_columns_add(table, i, bits, beyond) != SQLITE_OK)
-                return SQLITE_NOMEM;
-        }
-    }
-    return SQLITE_OK;
-}
-
 /* The columns of the trigger's view, each as what it is called there. */
 static void append_columns(const rst_table *table, const rst_trigger_values *values, sqlite3_str *text) {
     if (values->count == 0) sqlite3_str_appendall(text, "NULL");
@@ -206,7 +188,7 @@ static int make_trigger(rst_table *table, const char *sql, rst_trigger_parsed *p
     /* SQLite fires the newest first. */
     trigger->next = table->triggers;
     table->triggers = trigger;
-    code = columns_of(table, parsed->of, &trigger->columns, &trigger->beyond);
+    code = rst_columns_set(table, parsed->of, &trigger->columns, &trigger->beyond);
     /* An UPDATE OF nothing that the table has never fires, as on SQLite. */
     fires = !trigger->listed || trigger->columns != 0 || trigger->rowid_names != 0;
     if (code == SQLITE_OK && fires && !trigger->temporary)

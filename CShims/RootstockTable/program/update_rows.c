@@ -28,18 +28,27 @@ static columns_set read_set(const rst_table *table, rst_span set) {
     return out;
 }
 
-bool rst_update_is_rowwise(rst_connection *c, const rst_table *table, const rst_statement_parts *parts) {
-    const char *p = parts->set.start;
-    const rst_span with = {parts->whole.start, parts->verb.start};
-    rst_token token, previous = {TOKEN_END, p, 0};
-    columns_set columns;
-    if (parts->kind != KIND_UPDATE || p == NULL) return false;
-    token = rst_token_next(&p, parts->whole.end);
-    for (p = parts->set.end; p < parts->whole.end;) {
-        token = rst_token_next(&p, parts->whole.end);
-        if (rst_token_is(&token, "FROM")) return false; /* UPDATE FROM is collected first natively too */
-        break;
+/* Whether the subqueries below the node may find something else at each row's turn. */
+static bool takes_turns(rst_connection *c, const rst_table *table, rst_span with, const rst_syntax *node) {
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
+        const rst_syntax *select = child->first;
+        const bool list = node->kind == SYNTAX_IN && child == node->last;
+        if (child->kind != SYNTAX_SUBQUERY) {
+            if (takes_turns(c, table, with, child)) return true;
+        } else if ((table->is_parent || !rst_subquery_reads_elsewhere(c, table, select)) &&
+                   ((list && rst_subquery_may_read_index(c, select)) ||
+                    !rst_subquery_stands_alone(c, with, select->start, (int)(select->end - select->start)))) {
+            return true;
+        }
     }
+    return false;
+}
+
+bool rst_update_is_rowwise(rst_connection *c, const rst_table *table, const rst_statement_parts *parts) {
+    const rst_span with = {parts->whole.start, parts->verb.start};
+    columns_set columns;
+    /* UPDATE FROM is collected first natively too */
+    if (parts->kind != KIND_UPDATE || rst_statement_part(parts, SYNTAX_FROM) != NULL) return false;
     columns = read_set(table, parts->set);
     if (!columns.moves && rst_finds_one_row(table, parts)) return false;
     if (rst_trigger_any(table, TRIGGER_UPDATE) || columns.acts) return true;
@@ -48,25 +57,7 @@ bool rst_update_is_rowwise(rst_connection *c, const rst_table *table, const rst_
     if ((parts->conflict == SQLITE_REPLACE || table->has_conflict_clauses) &&
         (columns.moves || table->is_parent || rst_trigger_any(table, TRIGGER_DELETE)))
         return true;
-    for (p = parts->set.start; p < parts->set.end;) {
-        token = rst_token_next(&p, parts->set.end);
-        if (token.type == TOKEN_END) break;
-        if (rst_token_mark(&token, "(")) {
-            const char *q = p, *close = p;
-            rst_token first = rst_token_next(&q, parts->set.end);
-            const bool in = rst_token_is(&previous, "IN");
-            previous = token;
-            if (!rst_token_is(&first, "SELECT") && !rst_token_is(&first, "WITH")) continue;
-            if (!rst_token_skip_parentheses(&close, parts->set.end)) return true;
-            if ((table->is_parent || !rst_subquery_reads_elsewhere(c, table, p, (int)(close - 1 - p))) &&
-                ((in && rst_subquery_may_read_index(c, p, (int)(close - 1 - p))) ||
-                 !rst_subquery_stands_alone(c, with, p, (int)(close - 1 - p))))
-                return true;
-            p = close;
-        }
-        previous = token;
-    }
-    return false;
+    return takes_turns(c, table, with, rst_statement_part(parts, SYNTAX_SET));
 }
 
 bool rst_update_fires(const rst_table *table, uint64_t set) {

@@ -153,13 +153,6 @@ static int read_assignments(const rst_table *table, const rst_syntax *set, rst_s
     return SQLITE_OK;
 }
 
-/* The tree of a statement of which `span` is the rest. *text holds it, to be freed behind it. */
-static int parse(rst_syntax_tree *tree, const char *begin, rst_span span, char **text) {
-    *text = sqlite3_mprintf("%s %.*s", begin, (int)(span.end - span.start), span.start);
-    if (*text == NULL) return SQLITE_NOMEM;
-    return rst_syntax_parse(tree, *text, *text + strlen(*text));
-}
-
 /* The clause's SELECT, with the names that the connection has for them, where all went well so far. */
 static int finish_select(rst_connection *c, rst_table *table, sqlite3_str *select, rst_clause *clause, int code,
                          char **message) {
@@ -178,14 +171,8 @@ static int finish_select(rst_connection *c, rst_table *table, sqlite3_str *selec
 
 /* The target of ON CONFLICT, if it has one. */
 static int read_target(const rst_table *table, const rst_syntax *upsert, rst_clause *clause, char **message) {
-    rst_span terms, where = {NULL, NULL};
-    const rst_syntax *term = upsert->first;
-    if (term == NULL || term->kind != SYNTAX_TERM) return SQLITE_OK;
-    terms.start = term->start;
-    for (; term != NULL && term->kind == SYNTAX_TERM; term = term->next) terms.end = term->end;
-    if (term != NULL && term->kind == SYNTAX_WHERE) where = (rst_span){term->first->start, term->first->end};
-    clause->targeted = true;
-    return rst_conflict_target(table, terms, where, &clause->target, message);
+    clause->targeted = upsert->first != NULL && upsert->first->kind == SYNTAX_TERM;
+    return clause->targeted ? rst_conflict_target(table, upsert, &clause->target, message) : SQLITE_OK;
 }
 
 /* The column that the value is, of `excluded`; -1: it is something else. */
@@ -243,8 +230,7 @@ int rst_upsert_clauses_parse(rst_connection *c, rst_table *table, const rst_stat
     const rst_span readers = {parts->verb.start,
                               parts->returning.start != NULL ? parts->returning.start : parts->whole.end};
     rst_span with = {parts->whole.start, parts->verb.start};
-    char *kept = NULL, *text = NULL;
-    rst_syntax_tree tree = {0};
+    char *kept = NULL;
     rst_clause *clauses = NULL;
     int n = 0, code;
     *out = NULL;
@@ -253,9 +239,7 @@ int rst_upsert_clauses_parse(rst_connection *c, rst_table *table, const rst_stat
     /* The source read a common table before SQLite knew that the clauses would. */
     code = rst_init_subquery_common_tables(c, with, readers, 2, NULL, &kept);
     if (kept != NULL) with = (rst_span){kept, kept + strlen(kept)};
-    if (code == SQLITE_OK) code = parse(&tree, "INSERT INTO t VALUES(1)", parts->upsert, &text);
-    for (const rst_syntax *node = tree.root == NULL ? NULL : tree.root->first; node != NULL && code == SQLITE_OK;
-         node = node->next) {
+    for (const rst_syntax *node = parts->tree->root->first; node != NULL && code == SQLITE_OK; node = node->next) {
         const rst_syntax *set = rst_syntax_child(node, SYNTAX_SET);
         rst_clause *more;
         if (node->kind != SYNTAX_UPSERT) continue;
@@ -270,8 +254,6 @@ int rst_upsert_clauses_parse(rst_connection *c, rst_table *table, const rst_stat
         if (code == SQLITE_OK && set != NULL)
             code = read_update(c, table, set, with, &parts->alias, &clauses[n - 1], message);
     }
-    rst_syntax_free(&tree);
-    sqlite3_free(text);
     sqlite3_free(kept);
     if (code != SQLITE_OK) {
         if (code == SQLITE_ERROR && message != NULL && *message == NULL)
@@ -284,35 +266,24 @@ int rst_upsert_clauses_parse(rst_connection *c, rst_table *table, const rst_stat
     return SQLITE_OK;
 }
 
-/* The SET list of an UPDATE as a clause. with: the statement's WITH text, to stand before. */
-int rst_set_parse(rst_connection *c, rst_table *table, rst_span set, rst_span with, const rst_token *alias,
-                  rst_clause *clause, char **message) {
+int rst_set_parse(rst_connection *c, rst_table *table, const rst_statement_parts *parts, rst_clause *clause,
+                  char **message) {
+    const rst_span with = {parts->whole.start, parts->verb.start};
     sqlite3_str *select = sqlite3_str_new(NULL);
-    rst_syntax_tree tree = {0};
-    char *text;
-    int code = parse(&tree, "UPDATE t SET", set, &text);
+    int code;
     memset(clause, 0, sizeof *clause);
     clause->update = true;
     sqlite3_str_append(select, with.start, (int)(with.end - with.start));
     sqlite3_str_appendall(select, " SELECT ");
-    if (code == SQLITE_OK)
-        code = read_assignments(table, rst_syntax_child(tree.root, SYNTAX_SET), with, alias, clause, select);
-    code = finish_select(c, table, select, clause, code, message);
-    rst_syntax_free(&tree);
-    sqlite3_free(text);
-    return code;
+    code = read_assignments(table, rst_statement_part(parts, SYNTAX_SET), with, &parts->alias, clause, select);
+    return finish_select(c, table, select, clause, code, message);
 }
 
 bool rst_insert_names_rowid(const rst_table *table, rst_span columns) {
-    const char *p = columns.start;
-    if (p == NULL) return table->rowid_column >= 0;
-    for (;;) {
-        rst_token token = rst_token_next(&p, columns.end);
-        if (token.type == TOKEN_END) return false;
-        if (table->rowid_column >= 0 && rst_token_same_name(&token, table->columns[table->rowid_column].name))
-            return true;
-        if (!table->has_rowid_name && rst_token_is_rowid(&token)) return true;
-    }
+    const int own = table->rowid_column;
+    if (columns.start == NULL) return own >= 0;
+    return (own >= 0 && rst_span_lists(columns, table->columns[own].name)) ||
+           (!table->has_rowid_name && rst_rowid_names_in(table, columns) != 0);
 }
 
 bool rst_clause_is_left_out(const rst_table *table, const rst_statement_parts *parts, const rst_clause *clause) {

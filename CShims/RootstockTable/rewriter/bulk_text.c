@@ -35,77 +35,27 @@ static bool reads_table(rst_connection *c, const rst_table *table, const rst_syn
     return false;
 }
 
-bool rst_subquery_reads_elsewhere(rst_connection *c, const rst_table *table, const char *text, int size) {
-    rst_syntax_tree tree;
-    bool elsewhere = rst_syntax_parse(&tree, text, text + size) == SQLITE_OK && !tree.with &&
-                     tree.root->kind == SYNTAX_SELECT && !reads_table(c, table, tree.root);
-    rst_syntax_free(&tree);
-    return elsewhere;
+bool rst_subquery_reads_elsewhere(rst_connection *c, const rst_table *table, const rst_syntax *select) {
+    return !rst_syntax_has(select, SYNTAX_WITH) && !reads_table(c, table, select);
 }
 
-/* The end of the expression at *p, which is left at the comma behind it, or at `end`. */
-static bool skip_expression(const char **p, const char *end, const char **stop) {
-    int depth = 0;
-    *stop = *p;
-    for (;;) {
-        const char *before = *p;
-        rst_token token = rst_token_next(p, end);
-        if (token.type == TOKEN_END) return depth == 0;
-        if (rst_token_mark(&token, "(")) depth++;
-        if (rst_token_mark(&token, ")") && --depth < 0) return false;
-        if (depth == 0 && rst_token_mark(&token, ",")) {
-            *p = before;
-            return true;
-        }
-        *stop = *p;
-    }
-}
-
-int rst_bulk_columns(const rst_table *table, rst_span set, int columns[BULK_COLUMNS], rst_span values[BULK_COLUMNS]) {
-    const char *p = set.start;
+int rst_bulk_columns(const rst_table *table, const rst_syntax *set, int columns[BULK_COLUMNS],
+                     rst_span values[BULK_COLUMNS]) {
     int count = 0;
-    if (p == NULL) return -1;
-    for (;;) {
-        rst_token name = rst_token_next(&p, set.end), equals = rst_token_next(&p, set.end), comma;
-        int column;
-        if (count == BULK_COLUMNS || (name.type != TOKEN_WORD && name.type != TOKEN_NAME) ||
-            !rst_token_mark(&equals, "="))
+    for (const rst_syntax *one = set->first; one != NULL; one = one->next, count++) {
+        const rst_token name = rst_syntax_token(one, 0);
+        const int column = one->first->kind == SYNTAX_NAME ? rst_set_column(table, &name) : -1;
+        if (count == BULK_COLUMNS || name.type == TOKEN_STRING || column < 0 || column >= COLUMNS_APART ||
+            table->columns[column].generated)
             return -1;
-        column = rst_set_column(table, &name);
-        if (column < 0 || column >= COLUMNS_APART || table->columns[column].generated) return -1;
         for (int k = 0; k < table->key_count; k++)
             if (table->key[k].column == column) return -1;
         for (int i = 0; i < count; i++)
             if (columns[i] == column) return -1;
         columns[count] = column;
-        values[count].start = p;
-        if (!skip_expression(&p, set.end, &values[count].end) || values[count].end == values[count].start) return -1;
-        count++;
-        comma = rst_token_next(&p, set.end);
-        if (comma.type == TOKEN_END) return count;
+        values[count] = (rst_span){one->last->start, one->last->end};
     }
-}
-
-/* Whether a query or a table may stand in the text. */
-static bool looks_further(const char *start, const char *end) {
-    static const char *const words[] = {"SELECT", "IN", "EXISTS", "VALUES", "WITH", NULL};
-    for (const char *p = start;;) {
-        rst_token token = rst_token_next(&p, end);
-        if (token.type == TOKEN_END) return false;
-        if (rst_is_among(&token, words)) return true;
-    }
-}
-
-/* Whether ORDER BY, LIMIT or RETURNING stands in the condition, outside of parentheses. */
-static bool is_limited(rst_span where) {
-    static const char *const words[] = {"ORDER", "LIMIT", "RETURNING", NULL};
-    const char *p = where.start;
-    for (;;) {
-        rst_token token = rst_token_next(&p, where.end);
-        if (token.type == TOKEN_END) return false;
-        if (rst_token_mark(&token, "(") && !rst_token_skip_parentheses(&p, where.end)) return true;
-        if (rst_is_among(&token, words)) return true;
-    }
+    return count;
 }
 
 static bool table_fits(rst_table *table) {
@@ -131,47 +81,41 @@ typedef struct pieces {
     int count; /* of the columns that are set */
     int columns[BULK_COLUMNS];
     rst_span values[BULK_COLUMNS];
-    uint64_t packed; /* the columns, as rootstock_bulk takes them */
-    rst_span where;  /* start null: absent, or part of the join */
-    bool joined;     /* UPDATE ... FROM */
-    const char *key; /* the column that is the rows' key */
+    uint64_t packed;         /* the columns, as rootstock_bulk takes them */
+    const rst_syntax *where; /* the condition; null: absent, or part of the join */
+    bool joined;             /* UPDATE ... FROM */
+    const char *key;         /* the column that is the rows' key */
 } pieces;
 
 static bool take_apart(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, pieces *out) {
+    const rst_syntax *where = rst_statement_part(parts, SYNTAX_WHERE);
     uint64_t changed = 0;
-    const char *p;
-    rst_token token;
     *out = (pieces){0};
     if ((parts->kind != KIND_UPDATE && parts->kind != KIND_DELETE) ||
         (parts->conflict != CONFLICT_DEFAULT && (parts->conflict != SQLITE_REPLACE || rst_update_has_from(parts))) ||
-        parts->whole.start != parts->verb.start || parts->returning.start != NULL || parts->limit.start != NULL ||
+        parts->tree->root->first->kind == SYNTAX_WITH || parts->returning.start != NULL ||
+        rst_statement_part(parts, SYNTAX_ORDER) != NULL || rst_statement_part(parts, SYNTAX_LIMIT) != NULL ||
         rst_has_target_hint(parts))
         return false;
-    p = parts->kind == KIND_UPDATE ? parts->set.end : parts->after_table.start;
-    if (p == NULL) return false;
     out->joined = rst_update_has_from(parts);
-    out->where.end = rst_token_last_end(parts->whole.start, parts->whole.end);
-    token = rst_token_next(&p, out->where.end);
-    out->where.start = token.type == TOKEN_END || out->joined ? NULL : p;
-    if (out->where.start != NULL &&
-        (!rst_token_is(&token, "WHERE") || rst_holds_a_key(table, out->where) || is_limited(out->where)))
-        return false;
+    if (where != NULL && !out->joined) {
+        out->where = where->first;
+        if (rst_holds_a_key(table, (rst_span){out->where->start, out->where->end})) return false;
+    }
     /* The rows of a DELETE SQLite keeps as rowids alone, which costs no more than this; keys of WITHOUT ROWID tables in
     ** a table. */
     if (parts->kind == KIND_DELETE &&
-        (out->where.start == NULL ||
-         (!table->without_rowid && !rst_bulk_held_append_where(c, table, out->where, NULL))))
+        (out->where == NULL || (!table->without_rowid && !rst_bulk_held_append_where(c, table, out->where, NULL))))
         return false;
     if (parts->kind == KIND_UPDATE) {
-        out->count = rst_bulk_columns(table, parts->set, out->columns, out->values);
+        out->count = rst_bulk_columns(table, rst_statement_part(parts, SYNTAX_SET), out->columns, out->values);
         if (out->count < 0) return false;
         for (int i = 0; i < out->count; i++) {
             changed |= (uint64_t)1 << out->columns[i];
             out->packed |= (uint64_t)(out->columns[i] + 1) << 8 * i;
         }
         /* SQLite changes the rows of a join, of OR REPLACE, and of a whole table in the order of their keys. */
-        if (out->where.start != NULL && parts->conflict == CONFLICT_DEFAULT && can_collide(table, changed))
-            return false;
+        if (out->where != NULL && parts->conflict == CONFLICT_DEFAULT && can_collide(table, changed)) return false;
     }
     out->key = table->without_rowid ? "rootstock key" : rst_rowid_word(table);
     return out->key != NULL;
@@ -192,7 +136,7 @@ static void append_rows(rst_connection *c, sqlite3_str *str, const rst_table *ta
     append_values(str, made);
     sqlite3_str_appendf(str, " FROM main.\"%w\"", table->declared_name);
     if (parts->alias.type != TOKEN_END) sqlite3_str_appendf(str, " AS %.*s", (int)parts->alias.size, parts->alias.text);
-    if (made->where.start != NULL) {
+    if (made->where != NULL) {
         sqlite3_str_appendall(str, " WHERE ");
         (void)rst_bulk_held_append_where(c, table, made->where, str);
     } else if (table->index_count > 0) {
@@ -201,23 +145,23 @@ static void append_rows(rst_connection *c, sqlite3_str *str, const rst_table *ta
     }
 }
 
-/* The same of a join. SQLITE_ERROR: it cannot be read, or ORDER BY or LIMIT choose among its matches. */
-static int append_join(sqlite3_str *str, const rst_table *table, const rst_statement_parts *parts, const pieces *made) {
-    rst_syntax_tree tree;
-    int code = rst_syntax_parse(&tree, parts->whole.start, parts->whole.end);
-    if (code == SQLITE_OK && tree.root->kind == SYNTAX_UPDATE && rst_syntax_child(tree.root, SYNTAX_FROM) != NULL &&
-        rst_syntax_child(tree.root, SYNTAX_ORDER) == NULL && rst_syntax_child(tree.root, SYNTAX_LIMIT) == NULL) {
-        sqlite3_str_appendall(str, " UNION ALL SELECT ");
-        rst_update_from_name(str, table, &parts->alias);
-        sqlite3_str_appendf(str, ".\"%w\" AS \"rootstock key\"",
-                            table->without_rowid ? made->key : rst_rowid_name(table));
-        append_values(str, made);
-        rst_update_from_join(str, table, parts, tree.root);
-    } else if (code != SQLITE_NOMEM) {
-        code = SQLITE_ERROR;
-    }
-    rst_syntax_free(&tree);
-    return code;
+/* The same of a join. */
+static void append_join(sqlite3_str *str, const rst_table *table, const rst_statement_parts *parts,
+                        const pieces *made) {
+    sqlite3_str_appendall(str, " UNION ALL SELECT ");
+    rst_update_from_name(str, table, &parts->alias);
+    sqlite3_str_appendf(str, ".\"%w\" AS \"rootstock key\"", table->without_rowid ? made->key : rst_rowid_name(table));
+    append_values(str, made);
+    rst_update_from_join(str, table, parts);
+}
+
+/* Whether a query, or a list that may be a table's, stands in what it is made of. */
+static bool looks_further(const pieces *made, const rst_statement_parts *parts) {
+    const rst_syntax *const places[] = {rst_statement_part(parts, SYNTAX_SET), made->where};
+    for (int i = 0; i < 2; i++)
+        if (places[i] != NULL && (rst_syntax_has(places[i], SYNTAX_SELECT) || rst_syntax_has(places[i], SYNTAX_IN)))
+            return true;
+    return false;
 }
 
 /* The statement over the text as rst_transform_names has made it; `checked` stands for it where SQLite checks it. */
@@ -226,18 +170,21 @@ static int build(rst_connection *c, const rst_table *table, const char *text, co
     ** has. */
     static const char *const targets[] = {"1", "2", "5(k,a,b)", "5(k,a,b,c)", "5"}, zeros[] = ",0,0,0,0";
     rst_statement_parts parts;
+    rst_syntax_tree tree;
     pieces made;
     sqlite3_str *str;
     const char *filled;
-    int code = SQLITE_OK;
-    rst_statement_parse(text, text + strlen(text), &parts);
-    if (!take_apart(c, table, &parts, &made)) return SQLITE_OK;
+    int code = rst_statement_parse(&tree, text, text + strlen(text), &parts);
+    if (code != SQLITE_OK || !take_apart(c, table, &parts, &made)) {
+        rst_syntax_free(&tree);
+        return code;
+    }
     filled = zeros + 2 * (BULK_COLUMNS - made.count);
     if (made.joined)
         made.packed |= BULK_MATCHES;
     else if (parts.conflict == SQLITE_REPLACE)
         made.packed |= BULK_REPLACES;
-    else if (made.count > 0 && !looks_further(parts.set.start, text + strlen(text)))
+    else if (made.count > 0 && !looks_further(&made, &parts))
         made.packed |= BULK_LOOKS_AT_ROWS_ALONE;
     str = sqlite3_str_new(c->db);
     /* OR IGNORE: a match that is not the row's first is not counted, nor any row before REPLACE has spared it. */
@@ -245,15 +192,13 @@ static int build(rst_connection *c, const rst_table *table, const char *text, co
                         made.packed >= BULK_MATCHES ? "OR IGNORE " : "", targets[made.count], filled, checked,
                         table->name, (long long)made.packed, (long long)store_of(c)->epoch);
     if (made.joined)
-        code = append_join(str, table, &parts, &made);
+        append_join(str, table, &parts, &made);
     else
         append_rows(c, str, table, &parts, &made);
     sqlite3_str_appendf(str, " UNION ALL SELECT 0%s FROM rootstock_bulk()", filled);
+    rst_syntax_free(&tree);
     *out = sqlite3_str_finish(str);
-    if (*out != NULL && code == SQLITE_OK) return SQLITE_OK;
-    sqlite3_free(*out);
-    *out = NULL;
-    return code == SQLITE_ERROR ? SQLITE_OK : SQLITE_NOMEM;
+    return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
 int rst_bulk_text(rst_connection *c, rst_table *table, const rst_statement_parts *parts, char **out, char **message) {

@@ -21,11 +21,12 @@ int rst_bulk_text(rst_connection *c, rst_table *table, const rst_statement_parts
 int rst_bulk_clear_text(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **out);
 /* Whether the query reads tables of the store alone, and none of them is this one: what an UPDATE of this one changes
 ** makes no difference to it. */
-bool rst_subquery_reads_elsewhere(rst_connection *c, const rst_table *table, const char *text, int size);
+bool rst_subquery_reads_elsewhere(rst_connection *c, const rst_table *table, const rst_syntax *select);
 /* The columns that SET assigns, in its order: how many, or -1 where the statement is not one for this file. */
-int rst_bulk_columns(const rst_table *table, rst_span set, int columns[BULK_COLUMNS], rst_span values[BULK_COLUMNS]);
+int rst_bulk_columns(const rst_table *table, const rst_syntax *set, int columns[BULK_COLUMNS],
+                     rst_span values[BULK_COLUMNS]);
 /* Appends the condition, with the terms that ask for another table's rowids made to ask us; out may be null. Whether
 ** there are any. */
-bool rst_bulk_held_append_where(rst_connection *c, const rst_table *table, rst_span where, sqlite3_str *out);
+bool rst_bulk_held_append_where(rst_connection *c, const rst_table *table, const rst_syntax *where, sqlite3_str *out);
 
 #endif

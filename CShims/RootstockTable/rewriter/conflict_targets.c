@@ -21,29 +21,24 @@ int rst_set_column(const rst_table *table, const rst_token *token) {
 
 /* ---- terms ---- */
 
-/* One of a target, or of an index: without order, collation and parentheses around the whole. */
+/* One of a target: without collation and parentheses around the whole. */
 typedef struct term {
-    rst_span text;
-    rst_token collation; /* of type TOKEN_END: none is said */
+    const rst_syntax *bare;
+    rst_token collation; /* the outermost; of type TOKEN_END: none is said */
     int column;          /* COLUMN_EXPRESSION: it is none */
 } term;
 
-/* Takes ASC, DESC or COLLATE and its name off the end. False: none of these stands there. */
-static bool take_suffix(term *out) {
-    const char *p = out->text.start;
-    rst_token token, last = {TOKEN_END, p, 0}, before = last;
-    while ((token = rst_token_next(&p, out->text.end)).type != TOKEN_END) {
-        before = last;
-        last = token;
-    }
-    if (rst_token_is(&last, "ASC") || rst_token_is(&last, "DESC")) {
-        out->text.end = last.text;
-        return true;
-    }
-    if (!rst_token_is(&before, "COLLATE")) return false;
-    if (out->collation.type == TOKEN_END) out->collation = last; /* the outermost counts */
-    out->text.end = before.text;
-    return true;
+static term read_term(const rst_table *table, const rst_syntax *e) {
+    term out = {.collation = {TOKEN_END, e->end, 0}, .column = COLUMN_EXPRESSION};
+    rst_token none, name;
+    for (e = rst_syntax_unwrap(e); e->kind == SYNTAX_COLLATE; e = rst_syntax_unwrap(e->first))
+        if (out.collation.type == TOKEN_END) out.collation = rst_syntax_name(e->last, &none);
+    out.bare = e;
+    if (e->kind != SYNTAX_NAME && e->kind != SYNTAX_LITERAL) return out;
+    name = rst_syntax_name(e, &none);
+    if (rst_token_names(&name) && rst_set_column(table, &name) != COLUMN_NONE)
+        out.column = rst_set_column(table, &name);
+    return out;
 }
 
 /* Moves *p behind a qualifier of the name there, if it has one. */
@@ -54,36 +49,6 @@ static void skip_qualifiers(const char **p, const char *end) {
         if (!rst_token_names(&name) || !rst_token_mark(&dot, ".")) return;
         *p = q;
     }
-}
-
-static term read_term(const rst_table *table, rst_span text) {
-    term out = {.text = text, .collation = {TOKEN_END, text.end, 0}, .column = COLUMN_EXPRESSION};
-    const char *p;
-    rst_token name;
-    do {
-        rst_span_unwrap(&out.text);
-    } while (take_suffix(&out));
-    p = out.text.start;
-    skip_qualifiers(&p, out.text.end);
-    name = rst_token_next(&p, out.text.end);
-    if (rst_token_names(&name) && rst_token_next(&p, out.text.end).type == TOKEN_END) {
-        int column = rst_set_column(table, &name);
-        if (column != COLUMN_NONE) out.column = column;
-    }
-    return out;
-}
-
-/* The term that begins at *p, which is moved behind the comma after it. False: there is none. */
-static bool next_term(const rst_table *table, const char **p, const char *end, term *out) {
-    rst_span text = {*p, *p};
-    for (;;) {
-        rst_token token = rst_token_next(p, end);
-        if (token.type == TOKEN_END || rst_token_mark(&token, ",")) break;
-        if (rst_token_mark(&token, "(") && !rst_token_skip_parentheses(p, end)) return false;
-        text.end = *p;
-    }
-    *out = read_term(table, text);
-    return text.end != text.start;
 }
 
 static bool same_token(const rst_token *a, const rst_token *b) {
@@ -110,27 +75,33 @@ static bool same_text(rst_span a, rst_span b) {
     }
 }
 
-static rst_span span_of(const char *text) {
-    return (rst_span){text, text + strlen(text)};
+/* Whether that is the text of an index's expression or WHERE. */
+static bool is_text(const rst_table *table, const rst_syntax *e, const char *text) {
+    rst_syntax_tree tree;
+    bool same = rst_syntax_parse_expression(&tree, text, text + strlen(text)) == SQLITE_OK;
+    if (same) {
+        const rst_syntax *own = read_term(table, tree.root).bare;
+        same = same_text((rst_span){e->start, e->end}, (rst_span){own->start, own->end});
+    }
+    rst_syntax_free(&tree);
+    return same;
 }
 
 /* ---- the index ---- */
 
 typedef struct target {
-    rst_span terms, where; /* where.start null: none */
+    const rst_syntax *terms, *where; /* SYNTAX_TERM ..., SYNTAX_WHERE or something else */
     int count;
 } target;
 
 /* loosely: an expression may be any of the target's. */
 static bool part_fits(const rst_table *table, const rst_part *part, const target *t, bool loosely) {
-    const char *p = t->terms.start;
-    term one;
-    while (next_term(table, &p, t->terms.end, &one)) {
+    for (const rst_syntax *node = t->terms; node != t->where; node = node->next) {
+        const term one = read_term(table, node->first);
         if (one.column != part->column) continue;
         if (one.collation.type != TOKEN_END && !rst_token_same_name(&one.collation, part->collation_name)) continue;
         if (part->column != COLUMN_EXPRESSION || loosely) return true;
-        if (part->expression != NULL && same_text(one.text, read_term(table, span_of(part->expression)).text))
-            return true;
+        if (part->expression != NULL && is_text(table, one.bare, part->expression)) return true;
     }
     return false;
 }
@@ -144,14 +115,15 @@ static bool parts_fit(const rst_table *table, const rst_part *parts, int count, 
 static bool index_fits(const rst_table *table, const rst_index *index, const target *t, bool loosely) {
     if (!index->unique || !parts_fit(table, index->parts, index->part_count, t, loosely)) return false;
     if (index->where == NULL) return true; /* the target's own WHERE is then one too many, and allowed */
-    return t->where.start != NULL && (loosely || same_text(span_of(index->where), t->where));
+    return t->where != NULL && t->where->kind == SYNTAX_WHERE &&
+           (loosely || is_text(table, t->where->first, index->where));
 }
 
 /* A target of the rowid alone. */
 static bool is_rowid(const rst_table *table, const target *t) {
-    const char *p = t->terms.start;
     term one;
-    if (table->without_rowid || t->count != 1 || !next_term(table, &p, t->terms.end, &one)) return false;
+    if (table->without_rowid || t->count != 1) return false;
+    one = read_term(table, t->terms->first);
     return one.collation.type == TOKEN_END &&
            (one.column == COLUMN_ROWID || (table->rowid_column >= 0 && one.column == table->rowid_column));
 }
@@ -169,12 +141,10 @@ static int find_fitting(const rst_table *table, const target *t, bool loosely, i
     return found;
 }
 
-int rst_conflict_target(const rst_table *table, rst_span terms, rst_span where, int *out, char **message) {
-    target t = {.terms = terms, .where = where};
-    const char *p = terms.start;
-    term one;
+int rst_conflict_target(const rst_table *table, const rst_syntax *upsert, int *out, char **message) {
+    target t = {upsert->first, upsert->first, 0};
     int found;
-    while (next_term(table, &p, terms.end, &one)) t.count++;
+    for (; t.where != NULL && t.where->kind == SYNTAX_TERM; t.where = t.where->next) t.count++;
     *out = -1;
     if (is_rowid(table, &t) || find_fitting(table, &t, false, out) > 0) return SQLITE_OK;
     /* The same expression may be written in more ways than are told apart here. */

@@ -58,34 +58,18 @@ bool rst_key_changes(const rst_table *table, uint64_t set, const uint64_t *beyon
     return table->rowid_column >= 0 && rst_columns_has(set, beyond, table->rowid_column);
 }
 
-static bool holds_query(const char *p, const char *end) {
-    for (;;) {
-        rst_token token = rst_token_next(&p, end);
-        if (token.type == TOKEN_END) return false;
-        if (rst_token_is(&token, "SELECT")) return true;
-    }
-}
-
-static bool holds_list(const char *p, const char *end) {
-    for (;;) {
-        rst_token token = rst_token_next(&p, end);
-        if (token.type == TOKEN_END) return false;
-        if (rst_token_is(&token, "IN")) return true;
-    }
-}
-
 /* "main.t AS alias WHERE condition" of the statement. */
 static void append_found(sqlite3_str *out, const rst_table *table, const rst_statement_parts *parts,
-                         const char *condition) {
+                         const rst_syntax *condition) {
     sqlite3_str_appendf(out, "main.\"%w\"", table->declared_name);
     if (parts->alias.type != TOKEN_END) sqlite3_str_appendf(out, " AS %.*s", (int)parts->alias.size, parts->alias.text);
-    sqlite3_str_appendf(out, " WHERE %.*s", (int)(parts->whole.end - condition), condition);
+    sqlite3_str_appendf(out, " WHERE %.*s", (int)(parts->whole.end - condition->start), condition->start);
 }
 
 /* Whether the rows come by an index, in an order that is not their keys': of any, or of one that the statement changes.
 ** Asked of a SELECT of the same rows: to explain an UPDATE sets changes() to 0. */
 static int comes_by_index(rst_connection *c, const rst_table *table, const rst_statement_parts *parts,
-                          const char *condition, bool in_body, bool any, uint64_t set, const uint64_t *beyond,
+                          const rst_syntax *condition, bool in_body, bool any, uint64_t set, const uint64_t *beyond,
                           bool *out) {
     static const char marker[] = " VIRTUAL TABLE INDEX ";
     sqlite3_str *query = sqlite3_str_new(NULL);
@@ -118,7 +102,7 @@ static int comes_by_index(rst_connection *c, const rst_table *table, const rst_s
             plan = rst_plan_of(table, (int)strtol(at + sizeof marker - 1, NULL, 10), store_of(c)->epoch);
             /* SQLite may go through an IN value by value: then a key is looked up for each, in the order of the
             ** values. */
-            list = holds_list(condition, parts->whole.end);
+            list = rst_syntax_has(condition, SYNTAX_IN);
             if (plan != NULL && plan->source == PLAN_INDEX)
                 *out =
                     (!plan->unique || list) && (any || index_changes(table, &table->indexes[plan->index], set, beyond));
@@ -136,31 +120,29 @@ static int order(rst_connection *c, const rst_table *table, bool in_body, bool g
                  const uint64_t *beyond, char **text) {
     /* A key of several columns is reached as a whole. */
     const char *name = table->without_rowid && table->key_count > 1 ? "rootstock key" : key_name(table);
-    const char *condition, *end = *text + strlen(*text);
     rst_statement_parts parts;
-    rst_token token;
-    sqlite3_str *out;
-    bool wanted;
-    int code;
-    rst_statement_parse(*text, end, &parts);
-    if (name == NULL || parts.kind != KIND_UPDATE || parts.set.start == NULL || !parts.has_where ||
-        parts.limit.start != NULL || rst_update_has_from(&parts) ||
-        (table->index_count == 0 && !table->without_rowid) || rst_finds_one_row(table, &parts))
-        return SQLITE_OK;
-    condition = parts.set.end;
-    token = rst_token_next(&condition, end);
-    if (!rst_token_is(&token, "WHERE")) return SQLITE_OK;
-    gathered = gathered || rst_key_changes(table, set, beyond) || holds_query(condition, parts.whole.end);
-    code = comes_by_index(c, table, &parts, condition, in_body, gathered, set, beyond, &wanted);
-    if (code != SQLITE_OK || !wanted) return code;
-    out = sqlite3_str_new(NULL);
-    sqlite3_str_append(out, *text, (int)(parts.set.end - *text));
-    sqlite3_str_appendf(out, " WHERE \"%w\" IN (SELECT \"%w\" FROM ", name, name);
-    append_found(out, table, &parts, condition);
-    sqlite3_str_appendall(out, ")");
-    sqlite3_free(*text);
-    *text = sqlite3_str_finish(out);
-    return *text == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    rst_syntax_tree tree;
+    bool wanted = false;
+    int code = rst_statement_parse(&tree, *text, *text + strlen(*text), &parts);
+    const rst_syntax *where = rst_statement_part(&parts, SYNTAX_WHERE);
+    if (code == SQLITE_OK && name != NULL && parts.kind == KIND_UPDATE && where != NULL && parts.limit.start == NULL &&
+        !rst_update_has_from(&parts) && (table->index_count > 0 || table->without_rowid) &&
+        !rst_finds_one_row(table, &parts)) {
+        gathered = gathered || rst_key_changes(table, set, beyond) || rst_syntax_has(where, SYNTAX_SELECT);
+        code = comes_by_index(c, table, &parts, where->first, in_body, gathered, set, beyond, &wanted);
+    }
+    if (code == SQLITE_OK && wanted) {
+        sqlite3_str *out = sqlite3_str_new(NULL);
+        sqlite3_str_append(out, *text, (int)(parts.set.end - *text));
+        sqlite3_str_appendf(out, " WHERE \"%w\" IN (SELECT \"%w\" FROM ", name, name);
+        append_found(out, table, &parts, where->first);
+        sqlite3_str_appendall(out, ")");
+        sqlite3_free(*text);
+        *text = sqlite3_str_finish(out);
+        if (*text == NULL) code = SQLITE_NOMEM;
+    }
+    rst_syntax_free(&tree);
+    return code;
 }
 
 int rst_key_order(rst_connection *c, const rst_table *table, bool gathered, uint64_t set, const uint64_t *beyond,
@@ -191,13 +173,17 @@ static bool can_collide(const rst_table *table, uint64_t set, const uint64_t *be
 int rst_key_order_plain(rst_connection *c, rst_table *table, const rst_statement_parts *written,
                         bool (*needs_program)(rst_connection *, rst_table *, const rst_statement_parts *), char **out) {
     rst_statement_parts parts = *written;
+    rst_syntax_tree tree = {0};
     uint64_t set = 0, *beyond = NULL;
     char *ordered = NULL;
     size_t size;
-    int code;
+    int code = SQLITE_OK;
     if (written->kind != KIND_UPDATE || !written->has_where || table->index_count == 0) return SQLITE_OK;
-    if (*out != NULL) rst_statement_parse(*out, *out + strlen(*out), &parts);
-    if (parts.kind != KIND_UPDATE || !parts.has_where || needs_program(c, table, &parts)) return SQLITE_OK;
+    if (*out != NULL) code = rst_statement_parse(&tree, *out, *out + strlen(*out), &parts);
+    if (code != SQLITE_OK || parts.kind != KIND_UPDATE || !parts.has_where || needs_program(c, table, &parts)) {
+        rst_syntax_free(&tree);
+        return code;
+    }
     size = (size_t)(parts.whole.end - parts.whole.start);
     code = rst_columns_set(table, parts.set, &set, &beyond);
     if (code == SQLITE_OK && (parts.conflict != CONFLICT_DEFAULT || can_collide(table, set, beyond))) {
@@ -212,6 +198,7 @@ int rst_key_order_plain(rst_connection *c, rst_table *table, const rst_statement
         *out = ordered;
         ordered = NULL;
     }
+    rst_syntax_free(&tree);
     sqlite3_free(ordered);
     return code;
 }

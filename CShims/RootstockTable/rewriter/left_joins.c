@@ -123,20 +123,12 @@ static void write_inner(rst_rewriting *w, joins *s) {
     }
 }
 
-static bool has_query(const rst_syntax *node) {
-    if (node->kind == SYNTAX_SELECT) return true;
-    for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
-        if (has_query(child)) return true;
-    }
-    return false;
-}
-
 /* Keeps the subquery apart that has others among its columns. */
 static void keep_apart(rst_rewriting *w, const rst_syntax *source) {
     const rst_syntax *select = source->first;
     if (select->first->kind != SYNTAX_CORE || rst_syntax_child(select, SYNTAX_LIMIT) != NULL) return;
     for (const rst_syntax *result = select->first->first; result != NULL; result = result->next) {
-        if (result->kind != SYNTAX_RESULT || !has_query(result)) continue;
+        if (result->kind != SYNTAX_RESULT || !rst_syntax_has(result, SYNTAX_SELECT)) continue;
         rst_edits_add(&w->edits, select->end, select->end, sqlite3_mprintf(" LIMIT -1"));
         return;
     }

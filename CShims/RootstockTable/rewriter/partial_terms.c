@@ -122,7 +122,7 @@ static void tell_target(teller *t, const rst_syntax *change) {
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         if (rst_syntax_child(change, others[i]) != NULL) return;
     }
-    rst_statement_parse(t->text, t->end, &parts);
+    rst_statement_read(t->tree, t->text, t->end, &parts);
     table = where == NULL || has_hint(where) || rst_has_target_hint(&parts)
                 ? NULL
                 : rst_target(t->c, &parts.schema, &parts.table);

@@ -100,14 +100,6 @@ static void order_rowid(rst_rewriting *w, const rst_syntax *core, const rst_synt
     if (place > 0) rst_edits_add(&w->edits, node->start, node->end, sqlite3_mprintf("%d", place));
 }
 
-static bool has_collation(const rst_syntax *node) {
-    if (node->kind == SYNTAX_COLLATE) return true;
-    for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
-        if (has_collation(child)) return true;
-    }
-    return false;
-}
-
 void rst_write_rowids(rst_rewriting *w, const rst_syntax *select, bool outermost) {
     const rst_syntax *order = rst_syntax_child(select, SYNTAX_ORDER), *first = NULL, *last = NULL;
     bool distinct = false;
@@ -122,7 +114,7 @@ void rst_write_rowids(rst_rewriting *w, const rst_syntax *select, bool outermost
         last = core;
     }
     /* SQLite makes a subquery of a compound SELECT that leaves rows out and has COLLATE in its ORDER BY. */
-    if (outermost && !(distinct && order != NULL && has_collation(order))) {
+    if (outermost && !(distinct && order != NULL && rst_syntax_has(order, SYNTAX_COLLATE))) {
         for (const rst_syntax *core = select->first; core != NULL; core = core->next) {
             if (core->kind == SYNTAX_CORE) name_rowids(w, core);
         }

@@ -33,32 +33,22 @@ static void append_term(const rst_table *table, const rst_statement_parts *parts
 
 void rst_append_hinted(const rst_table *table, const rst_statement_parts *parts, const char *text, const char *end,
                        sqlite3_str *out) {
-    const char *p = text, *where = NULL, *stop = end;
-    rst_token previous = {TOKEN_END, text, 0};
+    static const rst_syntax_kind behind[] = {SYNTAX_LIMIT, SYNTAX_ORDER, SYNTAX_RETURNING};
+    const rst_syntax *where = rst_statement_part(parts, SYNTAX_WHERE);
+    const char *stop = end;
     if (!rst_has_target_hint(parts)) {
         sqlite3_str_append(out, text, (int)(end - text));
         return;
     }
-    for (;;) {
-        rst_token token = rst_token_next(&p, end);
-        if (token.type == TOKEN_END) break;
-        if (rst_token_mark(&token, "(")) {
-            if (!rst_token_skip_parentheses(&p, end)) break;
-        } else if (rst_token_mark(&previous, ".")) {
-            /* part of a name */
-        } else if (where == NULL && rst_token_is(&token, "WHERE")) {
-            where = p;
-        } else if (rst_token_is(&token, "ORDER") || rst_token_is(&token, "LIMIT") ||
-                   rst_token_is(&token, "RETURNING")) {
-            stop = token.text;
-            break;
-        }
-        previous = token;
+    for (size_t i = 0; i < sizeof behind / sizeof behind[0]; i++) {
+        const rst_syntax *part = rst_statement_part(parts, behind[i]);
+        if (part != NULL && part->start < stop) stop = part->start;
     }
-    sqlite3_str_append(out, text, (int)((where != NULL ? where : stop) - text));
+    sqlite3_str_append(out, text, (int)((where != NULL ? where->first->start : stop) - text));
     sqlite3_str_appendall(out, where != NULL ? " " : " WHERE ");
     append_term(table, parts, out);
-    if (where != NULL) sqlite3_str_appendf(out, " AND (%.*s\n)", (int)(stop - where), where);
+    if (where != NULL)
+        sqlite3_str_appendf(out, " AND (%.*s\n)", (int)(stop - where->first->start), where->first->start);
     sqlite3_str_appendf(out, " %.*s", (int)(end - stop), stop);
 }
 

@@ -38,44 +38,49 @@ static int refuse(const rst_table *table, const rst_statement_parts *parts, int 
     return SQLITE_ERROR;
 }
 
-/* The FROM of the INSERT's SELECT, if that is SELECT * alone, whose one item is *source: null: no table of the
-** store. */
-static int read_source(rst_connection *c, const rst_statement_parts *parts, const char **star, const char **items,
-                       const rst_table **source) {
-    const rst_syntax *select = NULL, *core = NULL, *from = NULL;
-    rst_syntax_tree tree;
+const rst_syntax *rst_transfer_source(rst_connection *c, const rst_statement_parts *parts, const char **star,
+                                      const rst_table **table) {
+    const rst_syntax *select = rst_statement_part(parts, SYNTAX_SELECT), *core, *from;
     rst_scope scope;
-    int code = rst_syntax_parse(&tree, parts->whole.start, parts->whole.end);
-    *star = NULL;
-    if (code == SQLITE_OK) select = rst_syntax_child(tree.root, SYNTAX_SELECT);
-    if (select != NULL) core = select->first;
-    if (core != NULL && core->kind == SYNTAX_CORE && core->first->kind == SYNTAX_RESULT &&
-        core->first->first->kind == SYNTAX_STAR && core->first->end - core->first->start == 1)
-        from = core->first->next;
-    if (from != NULL && from->kind == SYNTAX_FROM && rst_scope_of(c, &tree, NULL, from, &scope) && scope.count == 1 &&
-        !scope.nested) {
-        *star = core->first->start;
-        *items = from->first->start;
-        *source = scope.items[0].table;
+    if (parts->columns.start != NULL || parts->source != SOURCE_SELECT || select == NULL) return NULL;
+    core = select->first;
+    if (core->kind != SYNTAX_CORE || core->first->kind != SYNTAX_RESULT || core->first->first->kind != SYNTAX_STAR ||
+        core->first->end - core->first->start != 1)
+        return NULL;
+    from = core->first->next;
+    if (from == NULL || from->kind != SYNTAX_FROM || !rst_scope_of(c, parts->tree, NULL, from, &scope) ||
+        scope.count != 1 || scope.nested)
+        return NULL;
+    *star = core->first->start;
+    *table = scope.items[0].table;
+    return from->first;
+}
+
+char *rst_transfer_columns(const rst_table *from, const char *start, const char *star, const char *end) {
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    bool first = true;
+    sqlite3_str_append(text, start, (int)(star - start));
+    for (int i = 0; i < from->column_count; i++) {
+        if (from->columns[i].generated != 0) continue;
+        sqlite3_str_appendf(text, "%s\"%w\"", first ? "" : ",", from->columns[i].name);
+        first = false;
     }
-    rst_syntax_free(&tree);
-    return code == SQLITE_ERROR ? SQLITE_OK : code;
+    sqlite3_str_appendf(text, " %.*s", (int)(end - star - 1), star + 1);
+    return sqlite3_str_finish(text);
 }
 
 int rst_transfer(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **source,
                  char **message) {
-    const char *end = parts->source_text.end, *star, *items;
+    const rst_syntax *item;
+    const char *star;
     const rst_table *from;
-    sqlite3_str *text;
-    bool unknown, first = true;
+    bool unknown;
     char *whole;
     int code;
     *source = NULL;
-    if (!table->has_generated || parts->columns.start != NULL || parts->source != SOURCE_SELECT) return SQLITE_OK;
-    code = read_source(c, parts, &star, &items, &from);
-    if (code != SQLITE_OK || star == NULL) return code;
+    if (!table->has_generated || (item = rst_transfer_source(c, parts, &star, &from)) == NULL) return SQLITE_OK;
     if (from == NULL)
-        return rst_transfer_in(c, table, parts, star, items, has_insert_triggers(c, table), source, message);
+        return rst_transfer_in(c, table, parts, star, item, has_insert_triggers(c, table), source, message);
     if (from->column_count == rst_taken_by(table)) return SQLITE_OK; /* as many as it takes: no matter of ours */
     if (has_insert_triggers(c, table) || (table->foreign_key_count > 0 && rst_foreign_enabled(c)))
         return refuse(table, parts, from->column_count, message);
@@ -84,14 +89,6 @@ int rst_transfer(rst_connection *c, const rst_table *table, const rst_statement_
     code = rst_statement_check_known(c, whole, &unknown, message);
     sqlite3_free(whole);
     if (code != SQLITE_OK || unknown) return code;
-    text = sqlite3_str_new(NULL);
-    sqlite3_str_append(text, parts->source_text.start, (int)(star - parts->source_text.start));
-    for (int i = 0; i < from->column_count; i++) {
-        if (from->columns[i].generated != 0) continue;
-        sqlite3_str_appendf(text, "%s\"%w\"", first ? "" : ",", from->columns[i].name);
-        first = false;
-    }
-    sqlite3_str_appendf(text, " %.*s", (int)(end - star - 1), star + 1);
-    *source = sqlite3_str_finish(text);
+    *source = rst_transfer_columns(from, parts->source_text.start, star, parts->source_text.end);
     return *source == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }

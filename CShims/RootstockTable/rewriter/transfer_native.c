@@ -144,14 +144,15 @@ static int columns_of_native(const question *q, int *all, int *plain, char **nam
 }
 
 int rst_transfer_in(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, const char *star,
-                    const char *from, bool fires, char **source, char **message) {
-    const char *p = from, *end = parts->source_text.end;
-    rst_token schema, name = rst_token_object(&p, end, &schema);
+                    const rst_syntax *item, bool fires, char **source, char **message) {
+    const char *end = parts->source_text.end;
+    rst_token schema, name;
     question q = {NULL, NULL, NULL};
     char *names = NULL;
     bool triggers, taken;
     int all, plain, code;
-    if (!rst_token_names(&name)) return SQLITE_OK;
+    if (item->kind != SYNTAX_TABLE) return SQLITE_OK;
+    name = rst_syntax_name(item->first, &schema);
     code = question_begin(c, table, &schema, &name, &q, &triggers);
     if (code == SQLITE_OK) code = columns_of_native(&q, &all, &plain, &names);
     if (code == SQLITE_OK && fires) /* whatever it does */
@@ -173,24 +174,13 @@ int rst_transfer_in(rst_connection *c, const rst_table *table, const rst_stateme
 }
 
 int rst_transfer_out(rst_connection *c, const rst_statement_parts *parts, char **out) {
-    const char *p = parts->source_text.start, *end = parts->source_text.end, *star;
-    rst_token token, next, schema;
     const rst_table *from;
+    const char *star;
     question q = {NULL, NULL, NULL};
     char *names = NULL;
     bool triggers = false, taken;
     int all, plain, code;
-    if (parts->kind != KIND_INSERT || parts->columns.start != NULL || parts->source != SOURCE_SELECT) return SQLITE_OK;
-    token = rst_token_next(&p, end);
-    next = rst_token_next(&p, end);
-    star = next.text;
-    if (!rst_token_is(&token, "SELECT") || !rst_token_mark(&next, "*")) return SQLITE_OK;
-    token = rst_token_next(&p, end);
-    if (!rst_token_is(&token, "FROM")) return SQLITE_OK;
-    token = rst_token_object(&p, end, &schema);
-    if (!rst_token_names(&token)) return SQLITE_OK;
-    from = rst_target(c, &schema, &token);
-    if (from == NULL || !from->has_generated) return SQLITE_OK;
+    if (rst_transfer_source(c, parts, &star, &from) == NULL || from == NULL || !from->has_generated) return SQLITE_OK;
     code = question_begin(c, from, &parts->schema, &parts->table, &q, &triggers);
     if (code == SQLITE_OK) code = columns_of_native(&q, &all, &plain, &names);
     if (code == SQLITE_OK && !triggers && plain != from->column_count) {
@@ -199,16 +189,7 @@ int rst_transfer_out(rst_connection *c, const rst_statement_parts *parts, char *
         sqlite3_free(ignored);
         if (code == SQLITE_ERROR) code = SQLITE_OK;
         if (code == SQLITE_OK && taken) {
-            sqlite3_str *text = sqlite3_str_new(NULL);
-            bool first = true;
-            sqlite3_str_append(text, parts->whole.start, (int)(star - parts->whole.start));
-            for (int i = 0; i < from->column_count; i++) {
-                if (from->columns[i].generated != 0) continue;
-                sqlite3_str_appendf(text, "%s\"%w\"", first ? "" : ",", from->columns[i].name);
-                first = false;
-            }
-            sqlite3_str_appendf(text, " %.*s", (int)(parts->whole.end - star - 1), star + 1);
-            *out = sqlite3_str_finish(text);
+            *out = rst_transfer_columns(from, parts->whole.start, star, parts->whole.end);
             if (*out == NULL) code = SQLITE_NOMEM;
         }
     } else if (code != SQLITE_NOMEM) {

@@ -4,6 +4,7 @@
 ** columns and values is added, and to no INSERT that leaves none out.
 */
 #include "rewriter/rewriter.h"
+#include "catalog/column_sets.h"
 #include "catalog/triggers.h"
 #include "rewriter/transform.h"
 
@@ -43,42 +44,6 @@ int rst_default_judge(rst_connection *c, rst_column *column, char **message) {
     return code;
 }
 
-static void append_extras(sqlite3_str *out, const rst_table *table, const bool *listed, const char *operation) {
-    for (int i = 0; i < table->column_count; i++) {
-        if (listed[i] || !rst_default_is_real(table, i)) continue;
-        sqlite3_str_appendall(out, ",");
-        rst_default_append(out, table->columns[i].default_text);
-    }
-    if (operation != NULL) sqlite3_str_appendf(out, ",%s", operation);
-}
-
-/* VALUES (...), (...) with more at the end of each; false if something other than tuples follows. */
-static bool append_tuples(sqlite3_str *out, rst_span source, const rst_table *table, const bool *listed,
-                          const char *operation) {
-    const char *p = source.start;
-    rst_token token = rst_token_next(&p, source.end);
-    bool first = true;
-    if (!rst_token_is(&token, "VALUES")) return false;
-    sqlite3_str_appendall(out, "VALUES");
-    for (;;) {
-        const char *start;
-        token = rst_token_next(&p, source.end);
-        if (token.type == TOKEN_END) return !first;
-        if (!first) {
-            if (!rst_token_mark(&token, ",")) return false;
-            token = rst_token_next(&p, source.end);
-        }
-        if (!rst_token_mark(&token, "(")) return false;
-        start = p;
-        if (!rst_token_skip_parentheses(&p, source.end)) return false;
-        sqlite3_str_appendf(out, "%s(", first ? "" : ",");
-        sqlite3_str_append(out, start, (int)(p - 1 - start));
-        append_extras(out, table, listed, operation);
-        sqlite3_str_appendall(out, ")");
-        first = false;
-    }
-}
-
 /* Whether the text is of a trigger that the event on the table fires. */
 static bool fires(const char *sql, const rst_table *table, int event) {
     rst_trigger_parsed parsed;
@@ -102,161 +67,138 @@ bool rst_has_triggers(const rst_connection *c, const rst_table *table, int event
 }
 
 /* Whether SQLite has all rows of the source before it inserts the first: where there are triggers, and RETURNING is one
-** to it. */
+** to it. One row is no matter. */
 static bool is_gathered(const rst_connection *c, const rst_table *table, const rst_statement_parts *parts) {
-    const char *p = parts->source_text.start;
-    rst_token token;
-    if (parts->source == SOURCE_DEFAULT) return false;
-    if (parts->returning.start == NULL && !rst_has_triggers(c, table, TRIGGER_INSERT)) return false;
-    if (parts->source != SOURCE_VALUES) return true;
-    token = rst_token_next(&p, parts->source_text.end); /* VALUES */
-    token = rst_token_next(&p, parts->source_text.end);
-    if (!rst_token_mark(&token, "(") || !rst_token_skip_parentheses(&p, parts->source_text.end)) return true;
-    token = rst_token_next(&p, parts->source_text.end);
-    return token.type != TOKEN_END; /* one row is no matter */
+    return (parts->returning.start != NULL || rst_has_triggers(c, table, TRIGGER_INSERT)) &&
+           !rst_statement_gives_one_row(parts);
+}
+
+/* Which columns the INSERT gives. *loser: the rowid's name where it is named twice, as itself and as rowid; the last
+** one counts. */
+static int read_columns(const rst_table *table, const rst_statement_parts *parts, bool *listed, rst_token *loser,
+                        char **message) {
+    const rst_syntax *columns = rst_statement_part(parts, SYNTAX_COLUMNS);
+    rst_token rowid = {TOKEN_END, NULL, 0};
+    for (int i = 0; i < table->column_count && columns == NULL && parts->source != SOURCE_DEFAULT; i++)
+        listed[i] = !table->columns[i].generated;
+    for (const rst_syntax *node = columns == NULL ? NULL : columns->first; node != NULL; node = node->next) {
+        const rst_token token = rst_syntax_token(node, 0);
+        const int column = rst_column_named(table, &token);
+        if (table->rowid_column >= 0 &&
+            (column == table->rowid_column || (!table->has_rowid_name && rst_token_is_rowid(&token)))) {
+            if (rowid.type != TOKEN_END) *loser = rowid;
+            rowid = token;
+        }
+        if (column < 0) continue;
+        if (table->columns[column].generated) {
+            rst_set_message(message, "cannot INSERT into generated column \"%s\"", table->columns[column].name);
+            return SQLITE_ERROR;
+        }
+        listed[column] = true;
+    }
+    return SQLITE_OK;
+}
+
+/* (columns) with those that are added; none: as it was. */
+static void append_columns(sqlite3_str *out, const rst_table *table, const rst_statement_parts *parts,
+                           const bool *listed, const rst_token *loser, bool operation) {
+    const char *from = parts->columns.start;
+    int count = 0;
+    sqlite3_str_appendall(out, "(");
+    if (from != NULL && loser->type != TOKEN_END) {
+        sqlite3_str_appendf(out, "%.*s\"rootstock hint\"", (int)(loser->text - from), from);
+        from = loser->text + loser->size;
+    }
+    if (from != NULL) {
+        sqlite3_str_append(out, from, (int)(parts->columns.end - from));
+        count++;
+    }
+    for (int i = 0; i < table->column_count && from == NULL; i++)
+        if (listed[i]) sqlite3_str_appendf(out, "%s\"%w\"", count++ > 0 ? "," : "", table->columns[i].name);
+    for (int i = 0; i < table->column_count; i++)
+        if (!listed[i] && rst_default_is_real(table, i))
+            sqlite3_str_appendf(out, "%s\"%w\"", count++ > 0 ? "," : "", table->columns[i].name);
+    if (operation) sqlite3_str_appendf(out, "%s\"rootstock operation\"", count++ > 0 ? "," : "");
+    if (count == 0) sqlite3_str_appendf(out, "\"%w\"", table->columns[0].name); /* generated columns alone */
+    sqlite3_str_appendall(out, ") ");
+}
+
+/* The source with the values that are added to each of its rows, each behind a comma; null: none are. */
+static void append_source(sqlite3_str *out, const rst_table *table, const rst_statement_parts *parts, bool gathered,
+                          const char *added) {
+    const int size = (int)(parts->source_text.end - parts->source_text.start);
+    const rst_syntax *select = parts->source == SOURCE_VALUES ? rst_statement_part(parts, SYNTAX_SELECT) : NULL;
+    if (parts->source == SOURCE_DEFAULT && (added != NULL || table->has_generated)) {
+        sqlite3_str_appendf(out, "VALUES(%s)", added == NULL ? "NULL" : added + 1);
+    } else if (gathered) {
+        /* A source that reads the table itself SQLite gathers: this one asks it for a row image that there is not. A
+        ** MATERIALIZED one would give every row the affinity of the first SELECT's columns. */
+        sqlite3_str_appendf(
+            out, "SELECT *%s FROM (%.*s) WHERE (SELECT 1 FROM main.\"%w\" WHERE \"rootstock row\"=0) IS NULL",
+            added == NULL ? "" : added, size, parts->source_text.start, table->declared_name);
+    } else if (added == NULL) {
+        sqlite3_str_append(out, parts->source_text.start, size);
+    } else if (select != NULL && select->first->next == NULL) {
+        for (const rst_syntax *row = select->first->first; row != NULL; row = row->next)
+            sqlite3_str_appendf(out, "%s%.*s%s)", row == select->first->first ? "VALUES" : ",",
+                                (int)(row->end - row->start - 1), row->start, added);
+    } else {
+        sqlite3_str_appendf(out, "SELECT *%s FROM (%.*s)", added, size, parts->source_text.start);
+    }
+}
+
+/* The values of the columns that are added. *out: null where there are none. */
+static int make_added(rst_connection *c, rst_table *table, const bool *listed, const char *operation, char **out,
+                      char **message) {
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    int code = SQLITE_OK;
+    for (int i = 0; i < table->column_count && code == SQLITE_OK; i++) {
+        if (listed[i] || !rst_default_is_real(table, i)) continue;
+        code = rst_default_judge(c, &table->columns[i], message);
+        sqlite3_str_appendall(text, ",");
+        rst_default_append(text, table->columns[i].default_text);
+    }
+    if (operation != NULL) sqlite3_str_appendf(text, ",%s", operation);
+    if (code == SQLITE_OK) code = sqlite3_str_errcode(text);
+    *out = sqlite3_str_finish(text);
+    return code;
 }
 
 static int transform(rst_connection *c, rst_table *table, const rst_statement_parts *parts, const char *operation,
                      bool ignore, char **out, char **message) {
+    const bool gathered = is_gathered(c, table, parts), any_listed = parts->columns.start != NULL;
     bool *listed = sqlite3_malloc64((sqlite3_uint64)table->column_count + 1);
-    rst_token loser = {TOKEN_END, NULL, 0}, rowid_name = {TOKEN_END, NULL, 0};
-    bool extras = operation != NULL, gathered = is_gathered(c, table, parts), any_listed = parts->columns.start != NULL;
-    sqlite3_str *str;
-    int code = SQLITE_OK;
+    rst_token loser = {TOKEN_END, NULL, 0};
+    char *added = NULL;
+    int code;
     *out = NULL;
     if (listed == NULL) return SQLITE_NOMEM;
     memset(listed, 0, (size_t)table->column_count + 1);
-    if (any_listed) {
-        const char *p = parts->columns.start;
-        rst_token previous = {TOKEN_PUNCTUATION, ",", 1};
-        for (;;) {
-            rst_token token = rst_token_next(&p, parts->columns.end);
-            if (token.type == TOKEN_END) break;
-            if (rst_token_names(&token) && rst_token_mark(&previous, ",")) {
-                if (table->rowid_column >= 0 &&
-                    (rst_token_same_name(&token, table->columns[table->rowid_column].name) ||
-                     (!table->has_rowid_name && rst_token_is_rowid(&token)))) {
-                    /* Named twice, as itself and as rowid: the last one counts. */
-                    if (rowid_name.type != TOKEN_END) loser = rowid_name;
-                    rowid_name = token;
-                }
-                for (int i = 0; i < table->column_count; i++) {
-                    if (!rst_token_same_name(&token, table->columns[i].name)) continue;
-                    if (table->columns[i].generated) {
-                        rst_set_message(message, "cannot INSERT into generated column \"%s\"", table->columns[i].name);
-                        sqlite3_free(listed);
-                        return SQLITE_ERROR;
-                    }
-                    listed[i] = true;
-                }
-            }
-            previous = token;
-        }
-    } else if (parts->source != SOURCE_DEFAULT) {
-        for (int i = 0; i < table->column_count; i++) listed[i] = !table->columns[i].generated;
+    code = read_columns(table, parts, listed, &loser, message);
+    if (code == SQLITE_OK) code = make_added(c, table, listed, operation, &added, message);
+    if (code == SQLITE_OK && (added != NULL || loser.type != TOKEN_END || ignore || gathered ||
+                              (table->has_generated && !any_listed && parts->source != SOURCE_DEFAULT) ||
+                              parts->upsert.start != NULL || parts->returning.start != NULL)) {
+        sqlite3_str *str = sqlite3_str_new(NULL);
+        sqlite3_str_append(str, parts->whole.start, (int)(parts->verb.start - parts->whole.start));
+        if (ignore)
+            sqlite3_str_appendall(str, "INSERT OR IGNORE INTO ");
+        else
+            sqlite3_str_append(str, parts->verb.start, (int)(parts->verb.end - parts->verb.start));
+        sqlite3_str_appendf(str, parts->schema.type == TOKEN_END && !ignore ? " \"%w\"" : " main.\"%w\"",
+                            table->declared_name);
+        if (parts->alias.type != TOKEN_END)
+            sqlite3_str_appendf(str, " AS %.*s", (int)parts->alias.size, parts->alias.text);
+        if (any_listed || added != NULL || table->has_generated)
+            append_columns(str, table, parts, listed, &loser, operation != NULL);
+        else
+            sqlite3_str_appendall(str, " ");
+        append_source(str, table, parts, gathered, added);
+        *out = sqlite3_str_finish(str);
+        if (*out == NULL) code = SQLITE_NOMEM;
     }
-    for (int i = 0; i < table->column_count && code == SQLITE_OK; i++) {
-        if (listed[i] || !rst_default_is_real(table, i)) continue;
-        extras = true;
-        code = rst_default_judge(c, &table->columns[i], message);
-    }
-    if (code != SQLITE_OK) {
-        sqlite3_free(listed);
-        return code;
-    }
-    if (!extras && loser.type == TOKEN_END &&
-        !(table->has_generated && !any_listed && parts->source != SOURCE_DEFAULT) && !ignore && !gathered &&
-        parts->upsert.start == NULL && parts->returning.start == NULL) {
-        sqlite3_free(listed);
-        return SQLITE_OK;
-    }
-    str = sqlite3_str_new(NULL);
-    sqlite3_str_append(str, parts->whole.start, (int)(parts->verb.start - parts->whole.start));
-    if (ignore)
-        sqlite3_str_appendall(str, "INSERT OR IGNORE INTO ");
-    else
-        sqlite3_str_append(str, parts->verb.start, (int)(parts->verb.end - parts->verb.start));
-    sqlite3_str_appendf(str, parts->schema.type == TOKEN_END && !ignore ? " \"%w\"" : " main.\"%w\"",
-                        table->declared_name);
-    if (parts->alias.type != TOKEN_END) {
-        sqlite3_str_appendall(str, " AS ");
-        sqlite3_str_append(str, parts->alias.text, (int)parts->alias.size);
-    }
-    if (any_listed || extras || table->has_generated) {
-        bool first = true;
-        sqlite3_str_appendall(str, "(");
-        if (any_listed) {
-            const char *from = parts->columns.start;
-            if (loser.type != TOKEN_END) {
-                sqlite3_str_append(str, from, (int)(loser.text - from));
-                sqlite3_str_appendall(str, "\"rootstock hint\"");
-                from = loser.text + loser.size;
-            }
-            sqlite3_str_append(str, from, (int)(parts->columns.end - from));
-            first = false;
-        } else {
-            for (int i = 0; i < table->column_count; i++) {
-                if (!listed[i]) continue;
-                sqlite3_str_appendf(str, "%s\"%w\"", first ? "" : ",", table->columns[i].name);
-                first = false;
-            }
-        }
-        for (int i = 0; i < table->column_count; i++) {
-            if (listed[i] || !rst_default_is_real(table, i)) continue;
-            sqlite3_str_appendf(str, "%s\"%w\"", first ? "" : ",", table->columns[i].name);
-            first = false;
-        }
-        if (operation != NULL) sqlite3_str_appendf(str, "%s\"rootstock operation\"", first ? "" : ",");
-        if (first && operation == NULL) {
-            /* DEFAULT VALUES with generated columns only */
-            sqlite3_str_appendf(str, "\"%w\"", table->columns[0].name);
-        }
-        sqlite3_str_appendall(str, ") ");
-    } else {
-        sqlite3_str_appendall(str, " ");
-    }
-    if (parts->source == SOURCE_DEFAULT && (extras || table->has_generated)) {
-        sqlite3_str *values = sqlite3_str_new(NULL);
-        char *text;
-        append_extras(values, table, listed, operation);
-        text = sqlite3_str_finish(values);
-        sqlite3_str_appendf(str, "VALUES(%s)", text == NULL ? "NULL" : text + 1);
-        sqlite3_free(text);
-    } else if (gathered) {
-        sqlite3_str *more = sqlite3_str_new(NULL);
-        char *added;
-        append_extras(more, table, listed, operation);
-        added = sqlite3_str_finish(more);
-        /* A source that reads the table itself SQLite gathers: this one asks it for a row image that there is not. A
-        ** MATERIALIZED one would give every row the affinity of the first SELECT's columns. */
-        sqlite3_str_appendf(
-            str, "SELECT *%s FROM (%.*s) WHERE (SELECT 1 FROM main.\"%w\" WHERE \"rootstock row\"=0) IS NULL",
-            added == NULL ? "" : added, (int)(parts->source_text.end - parts->source_text.start),
-            parts->source_text.start, table->declared_name);
-        sqlite3_free(added);
-    } else if (!extras) {
-        sqlite3_str_append(str, parts->source_text.start, (int)(parts->source_text.end - parts->source_text.start));
-    } else {
-        sqlite3_str *tuples = sqlite3_str_new(NULL);
-        bool done =
-            parts->source == SOURCE_VALUES && append_tuples(tuples, parts->source_text, table, listed, operation);
-        char *text = sqlite3_str_finish(tuples);
-        if (done) {
-            sqlite3_str_appendall(str, text);
-        } else {
-            sqlite3_str *more = sqlite3_str_new(NULL);
-            char *added;
-            append_extras(more, table, listed, operation);
-            added = sqlite3_str_finish(more);
-            sqlite3_str_appendf(str, "SELECT *%s FROM (%.*s)", added == NULL ? "" : added,
-                                (int)(parts->source_text.end - parts->source_text.start), parts->source_text.start);
-            sqlite3_free(added);
-        }
-        sqlite3_free(text);
-    }
+    sqlite3_free(added);
     sqlite3_free(listed);
-    *out = sqlite3_str_finish(str);
-    if (*out == NULL) code = SQLITE_NOMEM;
     return code;
 }
 

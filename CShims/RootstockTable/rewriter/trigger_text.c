@@ -90,9 +90,7 @@ static int values_given(rst_connection *c, const rst_statement_parts *parts) {
             count = sqlite3_column_count(statement);
         sqlite3_finalize(statement);
     } else { /* it does not stand alone */
-        rst_syntax_tree tree;
-        if (rst_syntax_parse(&tree, start, end) == SQLITE_OK) count = values_of(tree.root);
-        rst_syntax_free(&tree);
+        count = values_of(rst_statement_part(parts, SYNTAX_SELECT));
     }
     return count;
 }
@@ -100,135 +98,139 @@ static int values_given(rst_connection *c, const rst_statement_parts *parts) {
 /* Whether an INSERT is certain to be refused for its number of values. Of that SQLite shall say what the user wrote; of
 ** generated columns it does not know. */
 static bool gives_other_count(rst_connection *c, const rst_table *table, const rst_statement_parts *parts) {
-    const char *p = parts->columns.start;
-    int wanted = p == NULL ? table->column_count : 1, given;
+    const rst_syntax *columns = rst_statement_part(parts, SYNTAX_COLUMNS);
+    int wanted = columns == NULL ? table->column_count : 0, given;
     if (table->has_generated) return false;
     given = values_given(c, parts);
-    while (p != NULL) {
-        rst_token token = rst_token_next(&p, parts->columns.end);
-        if (token.type == TOKEN_END) break;
-        if (rst_token_mark(&token, ",")) wanted++;
-    }
+    for (const rst_syntax *name = columns == NULL ? NULL : columns->first; name != NULL; name = name->next) wanted++;
     return given >= 0 && given != wanted;
 }
 
-static int transform_marked(rst_connection *c, const rst_table *fired_by, const char *text, const char *end,
-                            int conflict, sqlite3_str *out, char **message);
+/* The call of rootstock_upsert for the clauses, in a statement of their own. Its source does not matter: a column that
+** the table gets later does not, then. Null: no memory. */
+static char *upsert_operation(rst_connection *c, const rst_table *fired_by, const rst_table *table,
+                              const rst_statement_parts *parts) {
+    const bool by_rowid = !table->without_rowid && !table->has_rowid_name;
+    sqlite3_str *arguments = sqlite3_str_new(NULL), *values = sqlite3_str_new(NULL);
+    char *lifted = rst_lift_references(parts->upsert.start, parts->upsert.end, arguments), *given, *statement,
+         *operation = NULL;
+    given = sqlite3_str_finish(arguments);
+    sqlite3_str_appendf(values, "INSERT%s INTO main.\"%w\"",
+                        parts->conflict == SQLITE_ABORT    ? " OR ABORT"
+                        : parts->conflict == SQLITE_IGNORE ? " OR IGNORE"
+                                                           : "",
+                        table->name);
+    if (parts->alias.type != TOKEN_END)
+        sqlite3_str_appendf(values, " AS %.*s", (int)parts->alias.size, parts->alias.text);
+    sqlite3_str_appendall(values, by_rowid ? "(rowid) SELECT NULL" : " SELECT ");
+    for (int i = 0, some = 0; i < table->column_count && !by_rowid; i++) {
+        if (!table->columns[i].generated) sqlite3_str_appendf(values, "%sNULL", some++ > 0 ? "," : "");
+    }
+    sqlite3_str_appendf(values, " WHERE true %s", lifted == NULL ? "" : lifted);
+    statement = sqlite3_str_finish(values);
+    if (statement != NULL && lifted != NULL) operation = rst_upsert_call(c, fired_by, statement, given);
+    sqlite3_free(lifted);
+    sqlite3_free(given);
+    sqlite3_free(statement);
+    return operation;
+}
+
+/* An INSERT; *out is null where it stays as it is. */
+static int transform_insert(rst_connection *c, const rst_table *fired_by, rst_table *table,
+                            const rst_statement_parts *parts, char **out, char **message) {
+    const bool ignores = rst_body_may_pass_over(c, fired_by, table, parts), aborts = rst_body_aborts(c, table, parts);
+    rst_statement_parts ignoring;
+    rst_syntax_tree tree;
+    char *operation = NULL, *text;
+    int code;
+    if (parts->upsert.start != NULL)
+        operation = upsert_operation(c, fired_by, table, parts);
+    else if (ignores || aborts)
+        operation = sqlite3_mprintf("%s", aborts ? "'abort'" : "'plain'");
+    if (operation == NULL && (parts->upsert.start != NULL || ignores || aborts)) return SQLITE_NOMEM;
+    if (!ignores) {
+        code = rst_transform_insert(c, table, parts, operation, false, out, message);
+    } else { /* a body's statement has no WITH before it */
+        text = sqlite3_mprintf("INSERT OR IGNORE INTO%.*s", (int)(parts->whole.end - parts->verb.end), parts->verb.end);
+        code = text == NULL ? SQLITE_NOMEM : rst_statement_parse(&tree, text, text + strlen(text), &ignoring);
+        if (code == SQLITE_OK) code = rst_transform_insert(c, table, &ignoring, operation, false, out, message);
+        if (text != NULL) rst_syntax_free(&tree);
+        sqlite3_free(text);
+    }
+    sqlite3_free(operation);
+    if (code == SQLITE_ERROR && message != NULL && *message != NULL) {
+        /* Natively the trigger stands, and what fires it is refused. */
+        *out = sqlite3_mprintf("SELECT rootstock_refused(%Q)", *message);
+        rst_forget_message(message);
+        return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    }
+    return code;
+}
+
+/* UPDATE ... FROM. */
+static int transform_join(const rst_table *table, const rst_statement_parts *parts, char **out, char **message) {
+    char *joined = NULL;
+    int code = rst_update_from(table, parts, &joined, message);
+    if (code != SQLITE_OK) return code;
+    *out = sqlite3_mprintf("%.*s %s", (int)(parts->hint - parts->whole.start), parts->whole.start, joined);
+    sqlite3_free(joined);
+    return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+static int transform_marked(rst_connection *c, const rst_table *fired_by, rst_table *table,
+                            const rst_statement_parts *parts, const char *end, sqlite3_str *out, char **message) {
+    const char *text = parts->whole.start;
+    const bool inserts = table != NULL && parts->kind == KIND_INSERT;
+    char *changed = NULL, *named = NULL;
+    int code = SQLITE_OK;
+    if (inserts && parts->source == SOURCE_DEFAULT) {
+        rst_set_message(message, "near \"DEFAULT\": syntax error"); /* the values written out would be none */
+        return SQLITE_ERROR;
+    }
+    if (inserts && gives_other_count(c, table, parts))
+        end = parts->source_text.end; /* it is refused before its ON CONFLICT is looked at */
+    else if (inserts)
+        code = transform_insert(c, fired_by, table, parts, &changed, message);
+    else if (table != NULL && rst_update_has_from(parts))
+        code = transform_join(table, parts, &changed, message);
+    if (changed != NULL) {
+        text = changed;
+        end = changed + strlen(changed);
+    }
+    if (code == SQLITE_OK) code = rst_transform_names(c, text, end, &named, message);
+    if (code == SQLITE_OK && table != NULL && parts->kind == KIND_UPDATE && changed == NULL && parts->has_where) {
+        if (named == NULL) named = sqlite3_mprintf("%.*s", (int)(end - text), text);
+        code = named == NULL ? SQLITE_NOMEM : rst_key_order_body(c, table, parts, &named);
+    }
+    if (code == SQLITE_OK && named != NULL)
+        sqlite3_str_appendall(out, named);
+    else if (code == SQLITE_OK)
+        sqlite3_str_append(out, text, (int)(end - text));
+    sqlite3_free(named);
+    sqlite3_free(changed);
+    return code;
+}
 
 /* fired_by: the store's table whose trigger has the statement, or null. */
 static int transform_statement(rst_connection *c, const rst_table *fired_by, const char *text, const char *end,
                                sqlite3_str *out, char **message) {
     rst_statement_parts parts;
+    rst_syntax_tree tree;
     rst_table *table = NULL;
-    char *text_marked = NULL;
-    int code = SQLITE_OK;
-    rst_statement_parse(text, end, &parts);
-    if ((parts.kind == KIND_UPDATE && parts.set.start != NULL) || parts.kind == KIND_DELETE)
-        table = rst_target(c, &parts.schema, &parts.table);
-    if (table != NULL) code = rst_body_marked(c, fired_by, table, &parts, &text_marked);
-    if (code != SQLITE_OK) return code;
-    if (text_marked == NULL) return transform_marked(c, fired_by, text, end, parts.conflict, out, message);
-    code = transform_marked(c, fired_by, text_marked, text_marked + strlen(text_marked), parts.conflict, out, message);
-    sqlite3_free(text_marked);
-    return code;
-}
-
-static int transform_marked(rst_connection *c, const rst_table *fired_by, const char *text, const char *end,
-                            int conflict, sqlite3_str *out, char **message) {
-    rst_statement_parts parts;
-    rst_table *table = NULL;
-    char *changed = NULL, *named = NULL;
-    int code = SQLITE_OK;
-    rst_statement_parse(text, end, &parts);
-    parts.conflict = conflict; /* as it was written */
-    if (parts.kind == KIND_INSERT || parts.kind == KIND_UPDATE || parts.kind == KIND_DELETE) {
-        table = rst_target(c, &parts.schema, &parts.table);
+    char *marked = NULL;
+    int code = rst_statement_parse(&tree, text, end, &parts);
+    if (code == SQLITE_OK && parts.kind >= KIND_INSERT) table = rst_target(c, &parts.schema, &parts.table);
+    if (table != NULL && parts.kind != KIND_INSERT) code = rst_body_marked(c, fired_by, table, &parts, &marked);
+    if (marked != NULL) {
+        const int conflict = parts.conflict; /* as it was written */
+        rst_syntax_free(&tree);
+        end = marked + strlen(marked);
+        code = rst_statement_parse(&tree, marked, end, &parts);
+        parts.conflict = conflict;
     }
-    if (table != NULL && parts.kind == KIND_INSERT && parts.source == SOURCE_DEFAULT) {
-        rst_set_message(message, "near \"DEFAULT\": syntax error"); /* the values written out would be none */
-        return SQLITE_ERROR;
-    }
-    if (table != NULL && parts.kind == KIND_INSERT && gives_other_count(c, table, &parts)) {
-        end = parts.source_text.end; /* it is refused before its ON CONFLICT is looked at */
-    } else if (table != NULL && parts.kind == KIND_INSERT) {
-        const bool ignores = rst_body_may_pass_over(c, fired_by, table, &parts);
-        char *operation = NULL, *ignoring = NULL;
-        if (parts.upsert.start != NULL) {
-            /* The clauses in a statement of their own, whose source does not matter: a column that the table gets later
-            ** does not, then. */
-            const bool by_rowid = !table->without_rowid && !table->has_rowid_name;
-            sqlite3_str *arguments = sqlite3_str_new(NULL), *values;
-            char *lifted = rst_lift_references(parts.upsert.start, parts.upsert.end, arguments), *given, *statement;
-            char *alias = parts.alias.type == TOKEN_END
-                              ? NULL
-                              : sqlite3_mprintf(" AS %.*s", (int)parts.alias.size, parts.alias.text);
-            given = sqlite3_str_finish(arguments);
-            values = sqlite3_str_new(NULL);
-            sqlite3_str_appendf(values, "INSERT%s INTO main.\"%w\"%s%s SELECT ",
-                                parts.conflict == SQLITE_ABORT    ? " OR ABORT"
-                                : parts.conflict == SQLITE_IGNORE ? " OR IGNORE"
-                                                                  : "",
-                                table->name, alias == NULL ? "" : alias, by_rowid ? "(rowid)" : "");
-            if (by_rowid) sqlite3_str_appendall(values, "NULL");
-            for (int i = 0, some = 0; i < table->column_count && !by_rowid; i++) {
-                if (!table->columns[i].generated) sqlite3_str_appendf(values, "%sNULL", some++ > 0 ? "," : "");
-            }
-            sqlite3_str_appendf(values, " WHERE true %s", lifted == NULL ? "" : lifted);
-            statement = sqlite3_str_finish(values);
-            operation = statement == NULL ? NULL : rst_upsert_call(c, fired_by, statement, given);
-            sqlite3_free(lifted);
-            sqlite3_free(given);
-            sqlite3_free(statement);
-            sqlite3_free(alias);
-            if (operation == NULL) return SQLITE_NOMEM;
-        }
-        if (operation == NULL && (ignores || rst_body_aborts(c, table, &parts))) {
-            operation = sqlite3_mprintf("%s", rst_body_aborts(c, table, &parts) ? "'abort'" : "'plain'");
-            if (operation == NULL) return SQLITE_NOMEM;
-        }
-        if (ignores) { /* a body's statement has no WITH before it */
-            ignoring =
-                sqlite3_mprintf("INSERT OR IGNORE INTO%.*s", (int)(parts.whole.end - parts.verb.end), parts.verb.end);
-            if (ignoring != NULL) rst_statement_parse(ignoring, ignoring + strlen(ignoring), &parts);
-        }
-        code = ignores && ignoring == NULL
-                   ? SQLITE_NOMEM
-                   : rst_transform_insert(c, table, &parts, operation, false, &changed, message);
-        sqlite3_free(operation);
-        sqlite3_free(ignoring);
-        if (code == SQLITE_ERROR && message != NULL && *message != NULL) {
-            /* Natively the trigger stands, and what fires it is refused. */
-            sqlite3_str_appendf(out, "SELECT rootstock_refused(%Q)", *message);
-            rst_forget_message(message);
-            return SQLITE_OK;
-        }
-        if (code != SQLITE_OK) return code;
-    }
-    if (table != NULL && rst_update_has_from(&parts)) {
-        char *joined = NULL;
-        code = rst_update_from(table, &parts, &joined, message);
-        if (code != SQLITE_OK) return code;
-        changed = sqlite3_mprintf("%.*s %s", (int)(parts.hint - text), text, joined);
-        sqlite3_free(joined);
-        if (changed == NULL) return SQLITE_NOMEM;
-    }
-    if (changed != NULL) {
-        text = changed;
-        end = changed + strlen(changed);
-    }
-    code = rst_transform_names(c, text, end, &named, message);
-    if (code == SQLITE_OK && table != NULL && parts.kind == KIND_UPDATE && changed == NULL && parts.has_where) {
-        if (named == NULL) named = sqlite3_mprintf("%.*s", (int)(end - text), text);
-        code = named == NULL ? SQLITE_NOMEM : rst_key_order_body(c, table, &parts, &named);
-    }
-    if (code == SQLITE_OK) {
-        if (named != NULL)
-            sqlite3_str_appendall(out, named);
-        else
-            sqlite3_str_append(out, text, (int)(end - text));
-    }
-    sqlite3_free(named);
-    sqlite3_free(changed);
+    if (code == SQLITE_OK) code = transform_marked(c, fired_by, table, &parts, end, out, message);
+    rst_syntax_free(&tree);
+    sqlite3_free(marked);
     return code;
 }
 

@@ -38,7 +38,7 @@ static void look(looks *l, const rst_syntax *node) {
     if (node->kind == SYNTAX_NAME && !names_new_or_old(node)) l->at_rows = true;
     if (node->kind == SYNTAX_SUBQUERY) {
         l->at_rows = true;
-        l->at_itself |= !rst_subquery_reads_elsewhere(l->c, l->table, child->start, (int)(child->end - child->start));
+        l->at_itself |= !rst_subquery_reads_elsewhere(l->c, l->table, child);
     }
     if (node->kind == SYNTAX_CALL) {
         const rst_token word = rst_syntax_token(node, 0);

@@ -15,11 +15,7 @@
 #include <string.h>
 
 bool rst_update_has_from(const rst_statement_parts *parts) {
-    const char *p = parts->set.end;
-    rst_token token;
-    if (parts->kind != KIND_UPDATE || parts->set.start == NULL) return false;
-    token = rst_token_next(&p, parts->whole.end);
-    return rst_token_is(&token, "FROM");
+    return parts->kind == KIND_UPDATE && rst_statement_part(parts, SYNTAX_FROM) != NULL;
 }
 
 typedef struct maker {
@@ -121,9 +117,8 @@ static void append_key(sqlite3_str *out, const rst_table *table, const rst_token
         sqlite3_str_appendf(out, ".\"%w\"", rst_rowid_name(table));
 }
 
-void rst_update_from_join(sqlite3_str *out, const rst_table *table, const rst_statement_parts *parts,
-                          const rst_syntax *update) {
-    const rst_syntax *from = rst_syntax_child(update, SYNTAX_FROM);
+void rst_update_from_join(sqlite3_str *out, const rst_table *table, const rst_statement_parts *parts) {
+    const rst_syntax *from = rst_statement_part(parts, SYNTAX_FROM);
     const bool several = from->first->next != NULL;
     sqlite3_str_appendf(out, " FROM main.\"%w\"", table->declared_name);
     if (rst_has_target_hint(parts)) {
@@ -135,18 +130,17 @@ void rst_update_from_join(sqlite3_str *out, const rst_table *table, const rst_st
     rst_update_from_name(out, table, &parts->alias);
     sqlite3_str_appendf(out, ",%s%.*s%s ", several ? "(" : "", (int)(from->end - from->first->start),
                         from->first->start, several ? ")" : "");
-    append_node(out, rst_syntax_child(update, SYNTAX_WHERE));
+    append_node(out, rst_statement_part(parts, SYNTAX_WHERE));
 }
 
 /* one_row: the SET list aggregates the join, which has one row then, and takes no window function beside it. */
-static int make(const rst_table *table, const rst_statement_parts *parts, const rst_syntax *update, bool one_row,
-                char **out, char **message) {
+static int make(const rst_table *table, const rst_statement_parts *parts, bool one_row, char **out, char **message) {
     maker m = {table, sqlite3_str_new(NULL), sqlite3_str_new(NULL), 0};
     sqlite3_str *text = sqlite3_str_new(NULL);
-    const rst_syntax *order = rst_syntax_child(update, SYNTAX_ORDER), *limit = rst_syntax_child(update, SYNTAX_LIMIT);
+    const rst_syntax *order = rst_statement_part(parts, SYNTAX_ORDER), *limit = rst_statement_part(parts, SYNTAX_LIMIT);
     const int keys = table->without_rowid ? table->key_count : 1;
     const bool limited = order != NULL || limit != NULL;
-    bool understood = assignments(&m, rst_syntax_child(update, SYNTAX_SET));
+    bool understood = assignments(&m, rst_statement_part(parts, SYNTAX_SET));
     char *list = sqlite3_str_finish(m.list), *set = sqlite3_str_finish(m.set);
     *out = NULL;
     if (!table->without_rowid && rst_rowid_name(table) == NULL) understood = false;
@@ -166,7 +160,7 @@ static int make(const rst_table *table, const rst_statement_parts *parts, const 
         }
     }
     if (!limited && !one_row) sqlite3_str_appendall(text, ",row_number() OVER () AS \"rootstock n\"");
-    rst_update_from_join(text, table, parts, update);
+    rst_update_from_join(text, table, parts);
     if (!one_row) sqlite3_str_appendall(text, limited ? " GROUP BY " : ") GROUP BY ");
     for (int k = 0; k < keys && !one_row; k++) {
         if (k > 0) sqlite3_str_appendall(text, ",");
@@ -205,13 +199,12 @@ static int make(const rst_table *table, const rst_statement_parts *parts, const 
     return SQLITE_OK;
 }
 
-static int make_parsed(const rst_table *table, const rst_statement_parts *parts, const rst_syntax *update, char **out,
-                       char **message) {
+int rst_update_from(const rst_table *table, const rst_statement_parts *parts, char **out, char **message) {
     sqlite3_stmt *statement = NULL;
     sqlite3_str *whole;
     char *text;
     bool aggregates;
-    int code = make(table, parts, update, false, out, message);
+    int code = make(table, parts, false, out, message);
     if (code != SQLITE_OK) return code;
     whole = sqlite3_str_new(NULL);
     sqlite3_str_append(whole, parts->whole.start, (int)(parts->hint - parts->whole.start));
@@ -228,19 +221,5 @@ static int make_parsed(const rst_table *table, const rst_statement_parts *parts,
     sqlite3_free(text);
     if (!aggregates) return SQLITE_OK;
     sqlite3_free(*out);
-    return make(table, parts, update, true, out, message);
-}
-
-int rst_update_from(const rst_table *table, const rst_statement_parts *parts, char **out, char **message) {
-    rst_syntax_tree tree;
-    int code = rst_syntax_parse(&tree, parts->whole.start, parts->whole.end);
-    *out = NULL;
-    if (code == SQLITE_OK && tree.root->kind == SYNTAX_UPDATE && rst_syntax_child(tree.root, SYNTAX_FROM) != NULL) {
-        code = make_parsed(table, parts, tree.root, out, message);
-    } else if (code != SQLITE_NOMEM) {
-        rst_set_message(message, "UPDATE of %s: its SET list cannot be read beside FROM", table->name);
-        code = SQLITE_ERROR;
-    }
-    rst_syntax_free(&tree);
-    return code;
+    return make(table, parts, true, out, message);
 }
