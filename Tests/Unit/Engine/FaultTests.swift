@@ -132,6 +132,27 @@
             try environment.write { try $0.put(tree, [2], Bytes(repeating: 2, count: 100_000)) }
         }
 
+        /// LMDB fills its lock file in through a map: a page without room ended the process (SIGBUS).
+        @Test(.enabled("needs the right to mount a small file system", canMount))
+        func openingOnAFullDisk() throws {
+            let scratch = Scratch()
+            try #require(mount("tmpfs", scratch.directory, "tmpfs", 0, "size=1m") == 0)
+            defer { umount2(scratch.directory, Int32(MNT_DETACH)) }
+            let filler = scratch.directory + "/filler"
+            let descriptor = Glibc.open(filler, O_WRONLY | O_CREAT, 0o600)
+            let page = Bytes(repeating: 1, count: 4096)
+            while write(descriptor, page, page.count) > 0 {}
+            close(descriptor)
+            // The second time over what the first one left.
+            for _ in 0..<2 {
+                #expect(throws: ROOTSTOCK_FULL.fault) { _ = try Environment(engine: "lmdb", path: scratch.path()) }
+            }
+            unlink(filler)
+            let environment = try Environment(engine: "lmdb", path: scratch.path())
+            let tree = try environment.write { try $0.tree("t", create: true) }
+            try environment.write { try $0.put(tree, [1], [1]) }
+        }
+
         @Test func aDirectoryThatCannotBeWritten() throws {
             // Root may write anywhere; the kernel's own files are the exception.
             do {

@@ -335,9 +335,9 @@ void rootstock_lmdb_end_turn(int descriptor);
 /* Has another process the lock file at path locked, as LMDB does as long as it has an environment open? -1: not known.
 ** For who has none open there himself. */
 int rootstock_lmdb_is_open_elsewhere(const char *path);
-/* Makes the lock file at path, if it is missing, fit for the data file that is open as `data`. 0; or an errno and,
-** where the lock file is something else, *why a static text. */
-int rootstock_lmdb_prepare_lock(const char *path, int data, const char **why);
+/* Makes the lock file at path, if it is missing, fit for the data file that is open as `data`, with room for so many
+** readers. 0; or an errno and, where the lock file is something else, *why a static text. */
+int rootstock_lmdb_prepare_lock(const char *path, int data, unsigned readers, const char **why);
 
 /* Before any change of the transaction: cursors keep the keys that lie in pages. */
 static inline void lmdb_remember_places(rootstock_transaction *transaction) {

@@ -7,6 +7,7 @@
 **   - with the permission bits of the data file, as SQLite gives its own journals. The umask takes none away, else a
 **     second user who may write the data could not lock it
 **   - by root, with the data file's owner
+**   - with room on the disk for all of it: LMDB stores to a map of the file, and a page without room is SIGBUS
 **
 ** LMDB's first opener fills the file in while it has it locked for itself alone. Whoever waits meanwhile takes it for
 ** filled in. If the first one is killed in between, the number of the last commit is missing. So one process at a time
@@ -32,15 +33,37 @@
 
 #include "plain/engine.h"
 
-int rootstock_lmdb_prepare_lock(const char *path, int data, const char **why) {
+/* The size stays as it is: LMDB fills in a file that is shorter than it wants. Returns 0 or an errno: the disk is full. */
+static int reserve_room(int descriptor, unsigned readers) {
+#ifdef FALLOC_FL_KEEP_SIZE
+    int error;
+    do error = fallocate(descriptor, FALLOC_FL_KEEP_SIZE, 0, 128 + 64 * (off_t)readers) == 0 ? 0 : errno;
+    while (error == EINTR);
+    return error == ENOSPC || error == EDQUOT ? error : 0; /* not every file system can */
+#else
+    (void)descriptor, (void)readers;
+    return 0;
+#endif
+}
+
+int rootstock_lmdb_prepare_lock(const char *path, int data, unsigned readers, const char **why) {
     struct stat file, lock;
     int descriptor;
     *why = "";
     if (fstat(data, &file) != 0) return errno;
     if (lstat(path, &lock) == 0) {
-        if (S_ISREG(lock.st_mode)) return 0;
-        *why = S_ISLNK(lock.st_mode) ? "its lock file is a symbolic link" : "its lock file is not a regular file";
-        return EINVAL;
+        if (!S_ISREG(lock.st_mode)) {
+            *why = S_ISLNK(lock.st_mode) ? "its lock file is a symbolic link" : "its lock file is not a regular file";
+            return EINVAL;
+        }
+        if (lock.st_size != 0) return 0;
+        /* Left behind where there was no room. Not removed: another process may have it by now. */
+        do descriptor = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+        while (descriptor < 0 && errno == EINTR);
+        if (descriptor < 0) return 0; /* LMDB will see */
+        int error = reserve_room(descriptor, readers);
+        close(descriptor);
+        return error;
     }
     mode_t mode = file.st_mode & 0777;
     do descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
@@ -51,9 +74,10 @@ int rootstock_lmdb_prepare_lock(const char *path, int data, const char **why) {
         int ignored = fchown(descriptor, file.st_uid, file.st_gid);
         (void)ignored; /* it is locked as well by root */
     }
+    int error = reserve_room(descriptor, readers);
     /* Nobody else has it mapped or locked yet that this close could harm: this process opens an environment once. */
     close(descriptor);
-    return 0;
+    return error;
 }
 
 #ifdef F_OFD_SETLK

@@ -116,6 +116,10 @@ static unsigned environment_flags(const rootstock_environment *environment) {
     return flags;
 }
 
+static unsigned readers_of(const rootstock_options *options) {
+    return options->maximum_readers != 0 ? options->maximum_readers : DEFAULT_READERS;
+}
+
 /* The options, with the defaults put in and what the file needs respected. Returns LMDB's code. */
 static int configure(rootstock_environment *environment, const lmdb_file_facts *facts) {
     const rootstock_options *options = &environment->options;
@@ -136,8 +140,7 @@ static int configure(rootstock_environment *environment, const lmdb_file_facts *
     environment->most_trees = trees;
     int code = mdb_env_set_mapsize(env, (size_t)map);
     if (code == MDB_SUCCESS) code = mdb_env_set_maxdbs(env, (MDB_dbi)trees);
-    if (code == MDB_SUCCESS)
-        code = mdb_env_set_maxreaders(env, options->maximum_readers != 0 ? options->maximum_readers : DEFAULT_READERS);
+    if (code == MDB_SUCCESS) code = mdb_env_set_maxreaders(env, readers_of(options));
     return code;
 }
 
@@ -183,7 +186,8 @@ static int choose_form(const char *real, const char *path, char *name, unsigned 
 
 static int prepare_lock(const rootstock_environment *environment, const char *path, char **message) {
     const char *why;
-    int code = rootstock_lmdb_prepare_lock(environment->lock_path, environment->lock_descriptor, &why);
+    int code = rootstock_lmdb_prepare_lock(environment->lock_path, environment->lock_descriptor,
+                                           readers_of(&environment->options), &why);
     if (code == 0) return ROOTSTOCK_OK;
     if (*why == 0) return cannot_errno(message, code, path);
     return cannot(message, ROOTSTOCK_CANNOT_OPEN, path, why, "remove it, if no process uses the store");
