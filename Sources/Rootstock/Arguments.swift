@@ -74,7 +74,8 @@ extension Arguments {
     /// Refuses more or fewer arguments than the statement takes.
     func check(count: Int32, sql: String) throws(DatabaseError) {
         guard values.count == count else {
-            throw DatabaseError(.range, "the statement takes \(count) arguments, not \(values.count)", sql: sql)
+            let wanted = count == 1 ? "1 argument" : "\(count) arguments"
+            throw DatabaseError(.range, "the statement takes \(wanted), not \(values.count)", sql: sql)
         }
     }
 }
@@ -85,6 +86,10 @@ extension Statement {
     /// - Throws: ``ResultCode/range`` unless there is one argument for each parameter, and each name is in the statement.
     public func bind(_ arguments: Arguments) throws(DatabaseError) {
         let indexes = try arguments.names.map { (names) throws(DatabaseError) in try self.indexes(of: names) }
+        if let indexes, let missing = (1..<parameterCount + 1).first(where: { !indexes.contains($0) }) {
+            let name = parameterName(at: missing) ?? "number \(missing)"
+            throw DatabaseError(.range, "no argument was given for the parameter \(name)", sql: sql)
+        }
         try arguments.check(count: sqlite3_bind_parameter_count(pointer), sql: sql)
         guard let indexes else {
             for index in arguments.values.indices { try bind(arguments.values[index], at: index + 1) }

@@ -167,32 +167,51 @@ extension Connection {
     func commitMark() throws -> Int64 { try queryOne("PRAGMA data_version", as: Int64.self) ?? 0 }
 
     /// Runs `body` and tells which tables its statements read, in lower case. `nil` if that is not known: a statement calls a function of
-    /// Rootstock's own, as a `count(*)` of a store's table does.
+    /// Rootstock's own, as a `count(*)` of a store's table does, or joins by `USING` or `NATURAL`.
     ///
     /// SQLite prepares kept statements anew under an authorizer, which hears of each table that a statement names, by a view or a trigger, too.
+    /// It does not hear of a table of which only the columns of a `USING` are read.
     func readingTables<T>(_ body: () throws -> T) throws -> (T, Set<String>?) {
         let names = NameBox()
         withExtendedLifetime(names) {
             let context = Unmanaged.passUnretained(names).toOpaque()
             sqlite3_set_authorizer(
                 handle,
-                { context, action, table, function, _, _ in
+                { context, action, table, function, _, view in
                     guard let context else { return SQLITE_OK }
                     let names = Unmanaged<NameBox>.fromOpaque(context).takeUnretainedValue()
                     if action == SQLITE_READ, let table { names.names.insert(String(cString: table).lowercased()) }
+                    if let view { names.views.insert(String(cString: view).lowercased()) }
                     if action == SQLITE_FUNCTION, let function, String(cString: function).hasPrefix("rootstock_") {
                         names.areAll = false
                     }
                     return SQLITE_OK
                 }, context)
         }
-        defer { if let database { sqlite3_set_authorizer(database, nil, nil) } }
+        namesRead = names
+        defer {
+            namesRead = nil
+            if let database { sqlite3_set_authorizer(database, nil, nil) }
+        }
         let result = try withExtendedLifetime(names) { try body() }
+        if names.areAll, !names.views.isEmpty {
+            for row in try query("SELECT name, sql FROM sqlite_schema WHERE type = 'view'") {
+                guard case .text(let name) = row[0], case .text(let sql) = row[1] else { continue }
+                if names.views.contains(name.lowercased()) { names.willRun(sql) }
+            }
+        }
         return (result, names.areAll ? names.names : nil)
     }
 }
 
-private final class NameBox {
-    var names: Set<String> = []
-    var areAll = true
+/// What ``Connection/readingTables(_:)`` hears of.
+final class NameBox {
+    fileprivate var names: Set<String> = []
+    /// Views, and what a WITH names, that statements read from.
+    fileprivate var views: Set<String> = []
+    fileprivate var areAll = true
+
+    func willRun(_ sql: String) {
+        if !SQLTokens.words(sql).allSatisfy({ $0 != "USING" && $0 != "NATURAL" }) { areAll = false }
+    }
 }

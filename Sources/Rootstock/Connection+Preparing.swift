@@ -6,6 +6,7 @@ extension Connection {
     /// - Throws: What SQLite says of the text; ``ResultCode/misuse`` if it holds no statement or more than one.
     public func prepare(_ sql: String) throws(DatabaseError) -> Statement {
         try checkCancellation()
+        namesRead?.willRun(sql)
         if let cached = try takeCached(sql) { return Statement(connection: self, using: cached) }
         return try withBytes(of: sql) { (text) throws(DatabaseError) -> Statement in
             let compiled = try compile(text)
@@ -17,7 +18,9 @@ extension Connection {
             let statement = compiled.statement(
                 handle, sql: sql, isReusable: isNative || SQLTokens.isQueryOrChange(text))
             // What stands behind the statement would be dropped without a word.
-            guard SQLTokens.isBlank(UnsafeBufferPointer(rebasing: text[compiled.consumed...])) else {
+            let rest = UnsafeBufferPointer(rebasing: text[compiled.consumed...])
+            guard !rest.contains(0) else { throw nulFailure(sql) }
+            guard SQLTokens.isBlank(rest) else {
                 throw DatabaseError(.misuse, "the text holds more than one statement", sql: sql)
             }
             return Statement(connection: self, using: .passRetained(statement))
@@ -38,6 +41,7 @@ extension Connection {
     package func forEachStatement(
         in script: String, position: inout Int, _ body: (Statement) throws -> Void
     ) throws {
+        namesRead?.willRun(script)
         try withBytes(of: script) { text in
             var rest = text
             while !rest.isEmpty {
@@ -49,11 +53,15 @@ extension Connection {
                     let statement = compiled.statement(handle, sql: sql, isReusable: false)
                     try body(Statement(connection: self, using: .passRetained(statement)))
                 } else if compiled.consumed == 0 {
-                    break  // a NUL ends the text for SQLite
+                    throw nulFailure(script)
                 }
                 rest = UnsafeBufferPointer(rebasing: rest[compiled.consumed...])
             }
         }
+    }
+
+    private func nulFailure(_ sql: String) -> DatabaseError {
+        DatabaseError(.misuse, "the text holds a NUL, where SQLite ends it: bind the text, or write char(0)", sql: sql)
     }
 
     /// Takes back what a `Statement` has used. A closed connection keeps nothing.

@@ -52,6 +52,9 @@ public final class Connection {
     /// SQLite's busy timeout in milliseconds; `nil` once the application may have set another.
     @exclusivity(unchecked) var knownBusyTimeout: Int32?
 
+    /// Who is told of the statements that run now: see ``readingTables(_:)``.
+    @exclusivity(unchecked) var namesRead: NameBox?
+
     /// What SQLite measures statements for.
     @exclusivity(unchecked) var slowStatements: SlowStatementBox?
 
@@ -77,6 +80,10 @@ public final class Connection {
     /// With `queryOnly` the connection refuses to write, whatever the file allows.
     init(path: String, engine: Engine, options: StoreOptions, queryOnly: Bool) throws(DatabaseError) {
         try options.validate(for: engine)
+        // C's paths end there: another file would be opened.
+        guard !path.utf8.contains(0) else {
+            throw DatabaseError(.cannotOpen, "a path holds a NUL: \(path.debugDescription)")
+        }
         self.engine = engine
         isNative = engine.isNative
         hasManyWriters = engine.capabilities.contains(.manyWriters)

@@ -33,6 +33,7 @@ import Testing
         #expect(unknown?.message == "the statement has no parameter named b")
         let missing = try databaseError { try connection.execute("SELECT :a, :b", ["a": 1]) }
         #expect(missing?.code == .range)
+        #expect(missing?.message == "no argument was given for the parameter :b")
     }
 
     @Test(arguments: engines) func theFirstStatementIsTheFirstThatIsNotEmpty(engine: Engine) throws {
@@ -94,6 +95,13 @@ import Testing
         let connection = try connection(engine)
         let two = try databaseError { try connection.execute("SELECT 1; SELECT 2") }
         #expect(two?.message == "the text holds more than one statement")
+        // SQLite would run what stands before a NUL: here, delete all.
+        try connection.executeScript("CREATE TABLE t (id); INSERT INTO t VALUES (1), (2)")
+        let cut = try databaseError { try connection.execute("DELETE FROM t\0 WHERE id = 1") }
+        #expect(cut?.message.hasPrefix("the text holds a NUL") == true)
+        #expect(try connection.queryValue("SELECT count(*) FROM t") == 2)
+        let script = try databaseError { try connection.executeScript("SELECT 1;\0DELETE FROM t") }
+        #expect(script?.message.hasPrefix("the text holds a NUL") == true)
         for empty in ["", "  ", "-- nothing", "/* nothing"] {
             #expect(try databaseError { try connection.execute(empty) }?.message == "the text holds no statement")
         }

@@ -132,6 +132,31 @@ import Testing
         while await orphans.next() != nil {}
     }
 
+    /// SQLite's authorizer does not hear of a table of which only the columns of USING are read.
+    @Test(arguments: apiEngines) func aTableThatIsOnlyJoinedIsObserved(engine: Engine) async throws {
+        let store = try store(engine)
+        try await store.write {
+            try $0.executeScript(
+                """
+                INSERT INTO book VALUES (1, 'a'), (2, 'b');
+                CREATE TABLE lent (title TEXT, id INTEGER);
+                CREATE VIEW away AS SELECT book.title FROM book JOIN lent USING (id);
+                """)
+        }
+        for sql in [
+            "SELECT book.id FROM book JOIN lent USING (title)", "SELECT title FROM away", "SELECT 1 FROM away",
+            "SELECT book.id FROM book NATURAL JOIN lent",
+        ] {
+            try await store.write { try $0.execute("DELETE FROM lent") }
+            var counts = store.observe { try $0.query(sql).count }.makeAsyncIterator()
+            #expect(try await counts.next() == 0)
+            try await store.write { try $0.execute("INSERT INTO lent VALUES ('a', 1)") }
+            var count = try await counts.next()
+            if count == 0 { count = try await counts.next() }
+            #expect(count == 1, "\(sql)")
+        }
+    }
+
     @Test(arguments: apiEngines) func aQueryIsObservedByTheTablesThatItReads(engine: Engine) async throws {
         let store = try store(engine)
         var values = store.observe { try $0.query("SELECT title FROM titles ORDER BY 1", as: String.self) }
