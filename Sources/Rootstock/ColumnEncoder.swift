@@ -32,7 +32,9 @@ package final class ColumnEncoder: Encoder {
     fileprivate func add(_ name: String, _ value: Value) { columns.append((name, value)) }
 
     /// `value` as one SQL value: converted, else what it encodes as a single value, else JSON text.
-    fileprivate static func sqlValue(of value: some Encodable) throws -> Value {
+    fileprivate static func sqlValue<T: Encodable>(of value: T) throws -> Value {
+        if T.self == UInt64.self { return try integer(value as! UInt64) }
+        if T.self == UInt.self { return try integer(value as! UInt) }
         if let convertible = value as? any ValueConvertible { return convertible.databaseValue }
         let probe = ValueProbe()
         try value.encode(to: probe)
@@ -72,11 +74,11 @@ private struct ColumnsContainer<Key: CodingKey>: KeyedEncodingContainerProtocol 
     func encode(_ value: Int16, forKey key: Key) { encoder.add(key.stringValue, value.databaseValue) }
     func encode(_ value: Int32, forKey key: Key) { encoder.add(key.stringValue, value.databaseValue) }
     func encode(_ value: Int64, forKey key: Key) { encoder.add(key.stringValue, value.databaseValue) }
-    func encode(_ value: UInt, forKey key: Key) { encoder.add(key.stringValue, value.databaseValue) }
+    func encode(_ value: UInt, forKey key: Key) throws { encoder.add(key.stringValue, try integer(value)) }
     func encode(_ value: UInt8, forKey key: Key) { encoder.add(key.stringValue, value.databaseValue) }
     func encode(_ value: UInt16, forKey key: Key) { encoder.add(key.stringValue, value.databaseValue) }
     func encode(_ value: UInt32, forKey key: Key) { encoder.add(key.stringValue, value.databaseValue) }
-    func encode(_ value: UInt64, forKey key: Key) { encoder.add(key.stringValue, value.databaseValue) }
+    func encode(_ value: UInt64, forKey key: Key) throws { encoder.add(key.stringValue, try integer(value)) }
 
     func encodeIfPresent(_ value: Bool?, forKey key: Key) { encoder.add(key.stringValue, value.databaseValue) }
     func encodeIfPresent(_ value: String?, forKey key: Key) { encoder.add(key.stringValue, value.databaseValue) }
@@ -87,11 +89,24 @@ private struct ColumnsContainer<Key: CodingKey>: KeyedEncodingContainerProtocol 
     func encodeIfPresent(_ value: Int16?, forKey key: Key) { encoder.add(key.stringValue, value.databaseValue) }
     func encodeIfPresent(_ value: Int32?, forKey key: Key) { encoder.add(key.stringValue, value.databaseValue) }
     func encodeIfPresent(_ value: Int64?, forKey key: Key) { encoder.add(key.stringValue, value.databaseValue) }
-    func encodeIfPresent(_ value: UInt?, forKey key: Key) { encoder.add(key.stringValue, value.databaseValue) }
+    func encodeIfPresent(_ value: UInt?, forKey key: Key) throws {
+        encoder.add(key.stringValue, try value.map { try integer($0) } ?? .null)
+    }
     func encodeIfPresent(_ value: UInt8?, forKey key: Key) { encoder.add(key.stringValue, value.databaseValue) }
     func encodeIfPresent(_ value: UInt16?, forKey key: Key) { encoder.add(key.stringValue, value.databaseValue) }
     func encodeIfPresent(_ value: UInt32?, forKey key: Key) { encoder.add(key.stringValue, value.databaseValue) }
-    func encodeIfPresent(_ value: UInt64?, forKey key: Key) { encoder.add(key.stringValue, value.databaseValue) }
+    func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws {
+        encoder.add(key.stringValue, try value.map { try integer($0) } ?? .null)
+    }
+}
+
+/// An integer that SQL has: ``ValueConvertible`` has no way to refuse it.
+private func integer(_ value: some UnsignedInteger) throws -> Value {
+    guard let integer = Int64(exactly: value) else {
+        throw DatabaseError(
+            .mismatch, "\(value) is above the greatest integer of SQL, \(Int64.max): encode it as text or as a blob")
+    }
+    return .integer(integer)
 }
 
 /// Takes a single value, and notes whether there is more than one.
@@ -124,11 +139,11 @@ private final class ValueProbe: Encoder, SingleValueEncodingContainer {
     func encode(_ value: Int16) { self.value = value.databaseValue }
     func encode(_ value: Int32) { self.value = value.databaseValue }
     func encode(_ value: Int64) { self.value = value.databaseValue }
-    func encode(_ value: UInt) { self.value = value.databaseValue }
+    func encode(_ value: UInt) throws { self.value = try integer(value) }
     func encode(_ value: UInt8) { self.value = value.databaseValue }
     func encode(_ value: UInt16) { self.value = value.databaseValue }
     func encode(_ value: UInt32) { self.value = value.databaseValue }
-    func encode(_ value: UInt64) { self.value = value.databaseValue }
+    func encode(_ value: UInt64) throws { self.value = try integer(value) }
 }
 
 /// Takes what a composed value encodes, and keeps none of it: JSON will.

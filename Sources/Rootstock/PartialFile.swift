@@ -44,7 +44,7 @@ package struct PartialFile: Sendable {
     /// Fails where something has the name already, or nothing can have it.
     package func checkTarget() throws(DatabaseError) {
         var status = stat()
-        if lstat(target, &status) == 0 { throw DatabaseError(.error, "output file already exists") }
+        if lstat(target, &status) == 0 { throw existing }
         let folder = URL(fileURLWithPath: target).deletingLastPathComponent().path
         if stat(folder, &status) != 0 {
             throw DatabaseError(.cannotOpen, "cannot make \(target): there is no directory \(folder); make it first")
@@ -78,8 +78,12 @@ package struct PartialFile: Sendable {
         DatabaseError(error.extendedCode, error.message.replacingOccurrences(of: path, with: target), sql: error.sql)
     }
 
+    private var existing: DatabaseError {
+        DatabaseError(.error, "output file already exists: remove \(target), or give another name")
+    }
+
     private func failure() -> DatabaseError {
-        if errno == EEXIST { return DatabaseError(.error, "output file already exists") }
+        if errno == EEXIST { return existing }
         return DatabaseError(.cannotOpen, "\(target) cannot be made: \(String(cString: strerror(errno)))")
     }
 }

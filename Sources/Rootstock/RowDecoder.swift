@@ -32,6 +32,8 @@ final class RowDecoding: Decoder {
             return try T(from: self)
         } catch is NotSingle {
             return try json(type, at: 0)
+        } catch let error as DecodingError {
+            throw DatabaseError(.mismatch, error.told)
         }
     }
 
@@ -84,7 +86,7 @@ final class RowDecoding: Decoder {
 
     @inline(never)
     private func mismatch(_ column: Int, _ value: Value, _ type: Any.Type) -> DatabaseError {
-        DatabaseError(.mismatch, "column \(names[column]) holds \(value.storageClass), not \(type)")
+        DatabaseError(.mismatch, "column \(names[column]) holds \(value.told), not \(type)")
     }
 
     /// The column's value as a `T`: converted, else decoded as a single value, else from JSON text.
@@ -125,6 +127,31 @@ final class RowDecoding: Decoder {
             }
         } catch let error as DecodingError {
             throw DatabaseError(.mismatch, "column \(names[column]) holds no \(type) as JSON text: \(error)")
+        }
+    }
+}
+
+extension DecodingError {
+    /// What a type's own decoding says, such as that of an enum, and of which column.
+    fileprivate var told: String {
+        switch self {
+        case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),
+            .dataCorrupted(let context):
+            let path = context.codingPath.map(\.stringValue).joined(separator: ".")
+            return path.isEmpty ? context.debugDescription : "column \(path): \(context.debugDescription)"
+        @unknown default: return "\(self)"
+        }
+    }
+}
+
+extension Value {
+    /// The storage class, and what is there unless it is long.
+    fileprivate var told: String {
+        switch self {
+        case .integer(let integer): "integer \(integer)"
+        case .real(let real): "real \(real)"
+        case .text(let text) where text.utf8.count <= 40: "text '\(text)'"
+        default: "\(storageClass)"
         }
     }
 }

@@ -73,6 +73,8 @@ extension SQL: ExpressibleByStringInterpolation {
         }
 
         /// Puts a name in, quoted.
+        ///
+        /// SQLite takes a name in quotes that is no column's for a text. Written with its table, it is refused.
         public mutating func appendInterpolation(identifier name: String) { sql.text += SQL.quoted(name) }
 
         /// Puts text in as it is.

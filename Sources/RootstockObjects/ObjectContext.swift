@@ -160,7 +160,9 @@ public final class ObjectContext {
         to object: Object<E>, by column: String, as type: Source.Type, orderBy order: SQL? = nil
     ) throws -> [Object<Source>] {
         let reference = try object.reference
-        return try fetch(type, where: "\(identifier: column) = \(reference)", orderBy: order)
+        // With its table: SQLite takes a name in quotes that is no column's for a text.
+        return try fetch(
+            type, where: "\(identifier: Source.table).\(identifier: column) = \(reference)", orderBy: order)
     }
 
     // MARK: Changing

@@ -92,6 +92,8 @@ struct Book: Entity, Equatable {
         #expect(try context.related(books[3], \.author) == nil)
         let written = try context.referring(to: authors[2], by: "author", as: Book.self, orderBy: "id")
         #expect(written.count == 62 && written[0] === books[2])
+        // In quotes alone it would be a text that no reference equals.
+        #expect(throws: DatabaseError.self) { try context.referring(to: authors[2], by: "writer", as: Book.self) }
         context.refresh(authors[0])
         #expect(try authors[0].values.name == "Ursula later")
     }

@@ -118,10 +118,24 @@ import Testing
             let error = try databaseError { _ = try connection.query(sql, as: Author.self) }
             return error?.message
         }
-        #expect(try message("SELECT 1 AS name, 2 AS born") == "column name holds integer, not String")
+        #expect(try message("SELECT 1 AS name, 2 AS born") == "column name holds integer 1, not String")
         #expect(try message("SELECT NULL AS name, 2 AS born") == "column name holds null, not String")
-        #expect(try message("SELECT 'a' AS name, 'b' AS born") == "column born holds text, not Int")
+        #expect(try message("SELECT 'a' AS name, 'b' AS born") == "column born holds text 'b', not Int")
         #expect(try message("SELECT 2 AS born") == "no such column: name")
+        enum Grade: Int, Decodable { case one = 1 }
+        struct Graded: Decodable { var grade: Grade, small: UInt8 }
+        for (sql, words) in [
+            ("SELECT 9 AS grade, 1 AS small", "column grade: Cannot initialize Grade from invalid Int value 9"),
+            ("SELECT 1 AS grade, 300 AS small", "column small holds integer 300, not UInt8"),
+        ] {
+            let error = try databaseError { _ = try connection.query(sql, as: Graded.self) }
+            #expect(error?.message == words)
+        }
+        struct Large: Encodable { var a: UInt64?, b: UInt }
+        for large in [Large(a: .max, b: 0), Large(a: nil, b: .max)] {
+            let error = try databaseError { _ = try SQL.insert(into: "t", values: large) }
+            #expect(error?.message.hasPrefix("18446744073709551615 is above the greatest integer of SQL") == true)
+        }
         struct Counted: Decodable { var counts: [String: Int] }
         for text in ["{", #"{"a":"b"}"#] {
             let error = try databaseError { _ = try connection.query("SELECT ? AS counts", [text], as: Counted.self) }
