@@ -27,6 +27,8 @@ let package = Package(
         .library(name: "RootstockPlug", targets: ["RootstockPlug"]),
         // The C interface, for C programs and engine authors.
         .library(name: "RootstockTable", targets: ["RootstockEngine", "RootstockTable"]),
+        // The contract as a test, for an engine's own program: an engine in Swift is in no library that the command could load.
+        .library(name: "RootstockEngineTest", targets: ["RootstockEngineTest", "RootstockEngine"]),
         // An executable that links it has its own SQLite calls, and those of every package in it, on stores.
         .library(name: "RootstockInterpose", targets: ["RootstockInterpose"]),
         .executable(name: "rootstock", targets: ["RootstockCommand"]),
