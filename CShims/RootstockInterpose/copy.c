@@ -312,7 +312,7 @@ static int copy(const side *from, const side *to) {
     const bool query_only = pragma_value(to, "PRAGMA query_only") != 0; /* which holds no backup up */
     const bool begun = sqlite3_get_autocommit(from->db) != 0;
     const bool waiting = !sqlite3_get_autocommit(to->db); /* BEGIN, and nothing yet: what is copied is no part of it */
-    int code = begun ? run(from, "BEGIN") : SQLITE_OK; /* one snapshot for all of it */
+    int code = begun ? run(from, "BEGIN") : SQLITE_OK;    /* one snapshot for all of it */
     if (code != SQLITE_OK) return code;
     if (waiting) (void)run(to, "COMMIT");
     if (query_only) (void)run(to, "PRAGMA query_only=OFF");

@@ -26,7 +26,7 @@ package struct EngineOption: ParsableArguments {
         if let engine, let found, engine != found, known.contains(engine) {
             throw CommandFailure(Self.mismatch(path, found, wanted: engine))
         }
-        return engine ?? found ?? Engine.usual(for: path)
+        return Engine.chosen(engine, for: path)
     }
 
     /// The engine of a file that has to be a store, made by Rootstock.

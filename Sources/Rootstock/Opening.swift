@@ -4,7 +4,7 @@ import Foundation
 
 extension Engine {
     /// The engine that was asked for, else the file's, else the usual one for a file of the name.
-    static func chosen(_ engine: Engine?, for path: String) -> Engine {
+    package static func chosen(_ engine: Engine?, for path: String) -> Engine {
         if let engine { return engine }
         // SQLite's names for databases without a file.
         if path == ":memory:" || path.isEmpty { return .sqlite }

@@ -156,7 +156,11 @@ struct Compare: ParsableCommand {
             guard !own.isAskedFor else { throw ValidationError("--sizes is of a suite, not of a database.") }
         }
         if own.isAskedFor {
-            guard suite == nil && !list else { throw ValidationError("--database takes no suite.") }
+            guard !list else { throw ValidationError("--database takes no suite.") }
+            // An option's value, where the option is mistyped.
+            if let suite {
+                throw ValidationError("--database takes no suite, and '\(suite)' is none of its options' values.")
+            }
             guard !shape.isAskedFor else { throw ValidationError("--database has keys and values of its own.") }
             return
         }

@@ -123,17 +123,19 @@ struct QuotePrinter: ResultPrinter {
 /// `a,"b ""quoted""",c`
 struct CSVPrinter: ResultPrinter {
     let format: RowFormat
-    /// Whether the header stands alone, too, where there are no rows: the shell prints nothing then.
-    var printsEmpty = false
+    /// Whether the text is a file that loses nothing. The header stands alone, too, where there are no rows, and a text goes on behind a NUL.
+    var isFile = false
 
     func print(_ statement: Statement, to output: StandardOutput) throws {
         let separator = format.separator ?? ","
         let mark = Array(separator.utf8)
         try printLines(
-            of: statement, to: output, header: format.header, printsEmpty: printsEmpty, separator: separator,
+            of: statement, to: output, header: format.header, printsEmpty: isFile, separator: separator,
             end: format.rowEnd ?? "\n", name: { String(decoding: Self.field(Array($0.utf8), mark), as: UTF8.self) },
             value: { index in
-                statement.isNull(at: index) ? Array(format.null.utf8) : Self.field(statement.shellText(at: index), mark)
+                if statement.isNull(at: index) { return Array(format.null.utf8) }
+                let text = isFile ? statement.withUnsafeText(at: index) { Array($0) } : statement.shellText(at: index)
+                return Self.field(text, mark)
             })
     }
 

@@ -42,6 +42,10 @@ struct Run: ParsableCommand {
     func run() throws {
         let words = program.first == "--" ? Array(program.dropFirst()) : program
         if ["-h", "--help"].contains(program.first) { throw CleanExit.helpRequest(self) }
+        // Without `--` it is no program's name.
+        if let option = program.first, option != "--", option.hasPrefix("-") {
+            throw ValidationError("run has no option \(option); a program of that name stands behind --")
+        }
         guard let name = words.first else { throw ValidationError("name a program: rootstock run -- PROGRAM ARGS...") }
         let path = try interposer()
         let others = ProcessInfo.processInfo.environment["LD_PRELOAD"].map { $0.isEmpty ? "" : ":" + $0 } ?? ""

@@ -362,6 +362,14 @@ static int open_store(sqlite3 *db, const char *path, const char *engine_name, co
         set_no_engine(engine_name, message);
         return SQLITE_ERROR;
     }
+    /* A file of that name would be nobody's wish. */
+    if (strcmp(path, ":memory:") == 0 &&
+        (engine->capabilities & (ROOTSTOCK_CAPABILITY_FILE | ROOTSTOCK_CAPABILITY_DIRECTORY)) != 0) {
+        rst_set_message(message,
+                        ":memory: is SQLite's name for a database without a file, and engine %s keeps files: name one",
+                        engine->name);
+        return SQLITE_CANTOPEN;
+    }
     file = sqlite3_db_filename(db, "main");
     if (file != NULL && file[0] != '\0') {
         rst_set_message(

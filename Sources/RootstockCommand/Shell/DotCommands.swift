@@ -139,7 +139,7 @@ extension Shell {
         case ".show": try printSettings()
         case ".read": return try read(arguments[0])
         case ".open":
-            try open(arguments[0], engine: Engine.recognized(at: arguments[0]) ?? Engine.usual(for: arguments[0]))
+            try open(arguments[0], engine: Engine.chosen(nil, for: arguments[0]))
         case ".backup", ".save":
             guard arguments.count == 1 || arguments[0].lowercased() == "main" else {
                 throw CommandFailure("usage: \(command.usage)")
@@ -237,6 +237,9 @@ extension Shell {
 
     /// False: the file says `.quit`.
     private func read(_ file: String) throws -> Bool {
+        guard !filesRead.contains(file) else { throw CommandFailure("\(file) is being read already: it reads itself") }
+        filesRead.append(file)
+        defer { filesRead.removeLast() }
         let lines = try ScriptLines(path: file)
         do { return try run(lines) } catch { throw CommandFailure("\(file): \(CommandFailure(error))") }
     }

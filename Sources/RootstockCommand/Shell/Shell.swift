@@ -29,6 +29,8 @@ final class Shell {
     /// Whether the output goes back to where it was behind the next statement or command.
     private var isRedirectedOnce = false
     var settings: Settings
+    /// The files that `.read` reads now, one named in the other.
+    var filesRead: [String] = []
     /// What the command ends with: `.exit` says, or a script that went on after an error.
     var exitStatus: Int32 = 0
 

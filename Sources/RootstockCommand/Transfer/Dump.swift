@@ -18,8 +18,19 @@ struct Dump {
         let tables = try connection.query(
             "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND sql IS NOT NULL AND (?1 IS NULL OR tbl_name LIKE ?1) "
                 + "ORDER BY tbl_name = 'sqlite_sequence', rowid", [pattern])
+        // A virtual table's rows are those of the tables that its module keeps.
+        var hasVirtual = false
         for row in tables {
             guard case .text(let name) = row[0], case .text(let sql) = row[1] else { continue }
+            if sql.hasPrefix("CREATE VIRTUAL TABLE") {
+                if !hasVirtual { try output.write("PRAGMA writable_schema=ON;\n") }
+                hasVirtual = true
+                let quoted = [name, name, sql].map { "'" + $0.replacing("'", with: "''") + "'" }
+                try output.write(
+                    ("INSERT INTO sqlite_schema(type,name,tbl_name,rootpage,sql)VALUES('table',\(quoted[0]),\(quoted[1]),0,"
+                        + "\(quoted[2]));\n").utf8)
+                continue
+            }
             switch name {
             case "sqlite_sequence": try output.write("DELETE FROM sqlite_sequence;\n")
             case "sqlite_stat1": try output.write("ANALYZE sqlite_schema;\n")
@@ -32,6 +43,7 @@ struct Dump {
             "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND type IN ('index', 'trigger', 'view') "
                 + "AND (?1 IS NULL OR tbl_name LIKE ?1) ORDER BY rowid", [pattern])
         for case .text(let sql) in others.map({ $0[0] }) { try output.write("\(sql);\n".utf8) }
+        if hasVirtual { try output.write("PRAGMA writable_schema=OFF;\n") }
         try output.write("COMMIT;\n")
     }
 

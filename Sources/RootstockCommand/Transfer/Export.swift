@@ -60,7 +60,7 @@ struct Export: ParsableCommand {
                     guard statement.isReadOnly, statement.columnCount > 0 else {
                         throw CommandFailure("--query takes a SELECT")
                     }
-                    try CSVPrinter(format: RowFormat(header: true), printsEmpty: true).print(statement, to: output)
+                    try CSVPrinter(format: RowFormat(header: true), isFile: true).print(statement, to: output)
                     try output.close()
                     try file.publish()
                 } catch {

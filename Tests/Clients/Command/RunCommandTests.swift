@@ -37,6 +37,8 @@ import Testing
 
     @Test func whatIsMissingIsNamed() throws {
         #expect(try run(command, ["run"]).error.contains("name a program: rootstock run -- PROGRAM ARGS..."))
+        let option = try run(command, ["run", "--verbos", "--", "true"])
+        #expect(option.status == 64 && option.error.contains("run has no option --verbos"), "\(option.error)")
         let library = try run(command, ["run", "--library", "/nowhere.so", "--", "true"])
         #expect(library == Transcript(output: "", error: "Error: there is no /nowhere.so\n", status: 1))
     }

@@ -172,6 +172,14 @@ import Testing
         }
     }
 
+    /// As in the sqlite3 shell: no file has that name.
+    @Test func aDatabaseInMemoryIsNoFile() throws {
+        let script = "CREATE TABLE t (a); INSERT INTO t VALUES (7); SELECT * FROM t"
+        let shell = URL(fileURLWithPath: "/bin/sh")
+        let told = try run(shell, ["-c", "cd '\(folder.path)' && '\(command.path)' sql :memory: '\(script)' && ls -A"])
+        #expect(told == Transcript(output: "7\n", error: "", status: 0))
+    }
+
     /// With `.bail off` a script goes on after an error, as the sqlite3 shell does; `.exit` gives a status.
     @Test func aScriptMayGoOnAfterAnError() throws {
         let store = path("store.lmdb")
@@ -321,6 +329,7 @@ import Testing
     }
 
     @Test func whatIsWrongIsNamed() throws {
+        try Data(".read \(path("itself.sql"))\n".utf8).write(to: URL(fileURLWithPath: path("itself.sql")))
         try Data("SELECT 1;\nSELECT * FROM nosuch;\n".utf8).write(to: URL(fileURLWithPath: path("wrong.sql")))
         for (script, words) in [
             ("CREATE TABLE t(a);\n.nonsense\n", "line 2: there is no command .nonsense: .help lists them"),
@@ -329,6 +338,7 @@ import Testing
             ("CREATE TABLE t(a);\n\nSELECT b\nFROM t;\n", "line 3: no such column: b"),
             (".read \(path("missing"))\n", "cannot read \(path("missing"))"),
             (".read \(path("wrong.sql"))\n", "\(path("wrong.sql")): line 2: no such table: nosuch"),
+            (".read \(path("itself.sql"))\n", "\(path("itself.sql")) is being read already: it reads itself"),
         ] {
             let told = try run(command, ["sql", "--create", path("store\(words.count)")], input: script)
             #expect(told.status == 1 && told.error.contains(words), "\(told.error)")

@@ -59,6 +59,19 @@ import Testing
         #expect(try rootstock("dump", path("copy.lmdb")) == dump)
     }
 
+    /// A module's rows are in tables of its own: a dump gives them once.
+    @Test func aDumpHasVirtualTables() throws {
+        let file = path("words.sqlite")
+        let made = "CREATE VIRTUAL TABLE word USING fts5(a); INSERT INTO word VALUES ('it''s'); CREATE TABLE t(a)"
+        try rootstock("sql", "--create", file, made)
+        let shell = URL(fileURLWithPath: "/usr/bin/sqlite3")
+        let dump = try rootstock("dump", file)
+        #expect(try run(shell, [file, ".dump"]).output == dump)
+        let again = try run(shell, [path("again.sqlite")], input: dump)
+        #expect(again.status == 0, "\(again.error)")
+        #expect(try run(shell, [path("again.sqlite"), "SELECT * FROM word('it')"]).output == "it's\n")
+    }
+
     @Test(arguments: stores) func rowsGoThroughCSV(engine: String) throws {
         let store = path("app.store")
         try rootstock("sql", "--create", "--engine", engine, store, Self.schema)
@@ -74,6 +87,13 @@ import Testing
                 "sql", store, "SELECT count(*) FROM new JOIN book USING (isbn) WHERE new.title = ifnull(book.title, '')"
             )
                 == "4\n")
+        // No byte is lost behind a NUL.
+        try rootstock(
+            "sql", store, "CREATE TABLE bytes (a); INSERT INTO bytes VALUES ('a' || char(0) || 'b'), (x'00ff')")
+        try rootstock("export", store, path("bytes.csv"), "--table", "bytes")
+        #expect(
+            try Data(contentsOf: URL(fileURLWithPath: path("bytes.csv")))
+                == Data("a\n\"a\0b\"\n\"\0".utf8) + [0xff] + Data("\"\n".utf8))
         // Into a table that exists each line is a row, but for those skipped.
         try rootstock("sql", store, "DELETE FROM loan; DELETE FROM book")
         #expect(

@@ -24,6 +24,12 @@ import Testing
             #expect(try Connection(path: path).engine == engine)
         }
         #expect(try Store(path: ":memory:").engine == .sqlite)
+        // Otherwise a file of that name, in whatever folder the program runs.
+        let file = try databaseError { _ = try Store(path: ":memory:", engine: .lmdb) }
+        #expect(file?.message.contains("engine lmdb keeps files: name one") == true)
+        let cut = try databaseError { _ = try Store(path: folder.path("a") + "\0b") }
+        #expect(cut?.message.hasPrefix("a path holds a NUL") == true)
+        #expect(!FileManager.default.fileExists(atPath: folder.path("a")))
     }
 
     /// What cannot be opened is named, with what to do about it.
