@@ -72,7 +72,14 @@ typedef struct rst_changed_tables {
 /* Notes the table that an object of the catalog is, or is an index of. SQLITE_OK or SQLITE_NOMEM; changed, zeroed
 ** before the first, is freed with rst_changed_tables_free either way. */
 int rst_changed_tables_note(rst_changed_tables *changed, const char *type, const char *name, const char *table_name);
-bool rst_changed_tables_has(const rst_changed_tables *changed, const char *name);
+/* In place: asked of every table. Most names differ in their first letter's lower bits already. */
+static inline bool rst_changed_tables_has(const rst_changed_tables *changed, const char *name) {
+    for (int i = 0; i < changed->count; i++) {
+        if (((changed->names[i][0] ^ name[0]) & 0x1F) == 0 && sqlite3_stricmp(changed->names[i], name) == 0)
+            return true;
+    }
+    return false;
+}
 void rst_changed_tables_free(rst_changed_tables *changed);
 /* Whether nothing was done with the table since it was described: it holds then what a copy would hold. */
 bool rst_table_is_unused(const rst_table *table);

@@ -29,15 +29,6 @@ int rst_changed_tables_note(rst_changed_tables *changed, const char *type, const
     return SQLITE_OK;
 }
 
-bool rst_changed_tables_has(const rst_changed_tables *changed, const char *name) {
-    for (int i = 0; i < changed->count; i++) {
-        /* Asked of every table: most names differ in their first letter's lower bits already. */
-        if (((changed->names[i][0] ^ name[0]) & 0x1F) == 0 && sqlite3_stricmp(changed->names[i], name) == 0)
-            return true;
-    }
-    return false;
-}
-
 void rst_changed_tables_free(rst_changed_tables *changed) {
     sqlite3_free((void *)changed->names);
     memset(changed, 0, sizeof *changed);

@@ -325,14 +325,13 @@ int rst_function_proxies_lend(rst_connection *c, sqlite3 *inner, rst_function_pr
 
 /* Whether a CREATE, DROP or ALTER may name a function or a collation. A function is a word before a parenthesis within
 ** the first one; a type with its length and a list of columns are none. */
-static bool may_name_functions(const char *sql, const char *end) {
+static bool may_name_functions(const rst_schema_statement *s, const char *sql, const char *end) {
     static const char *const lists[] = {"KEY", "UNIQUE", "CHECK", "DEFAULT"};
     const char *p = sql;
-    const rst_schema_statement s = rst_schema_statement_read(sql, end);
     rst_token token = rst_token_next(&p, end), before = token, before_that = token;
     int depth = 0;
-    if (rst_token_is(&s.verb, "ALTER") && !rst_token_is(&s.after, "ADD")) return true;
-    if (!rst_token_is(&s.verb, "ALTER") && !rst_token_is(&s.verb, "CREATE")) return !rst_token_is(&s.verb, "DROP");
+    if (rst_token_is(&s->verb, "ALTER") && !rst_token_is(&s->after, "ADD")) return true;
+    if (!rst_token_is(&s->verb, "ALTER") && !rst_token_is(&s->verb, "CREATE")) return !rst_token_is(&s->verb, "DROP");
     for (; token.type != TOKEN_END; before_that = before, before = token, token = rst_token_next(&p, end)) {
         const char *q = p;
         rst_token next;
@@ -357,9 +356,8 @@ static bool schema_may_name_functions(const rst_schema *schema) {
 
 int rst_function_proxies_sync_for(rst_connection *c, const char *sql, const char *end) {
     rst_schema *schema = schema_of(c);
-    const char *p = sql;
-    const rst_token verb = rst_token_next(&p, end);
-    if (!may_name_functions(sql, end) && !(rst_token_is(&verb, "ALTER") && schema_may_name_functions(schema)))
+    const rst_schema_statement s = rst_schema_statement_read(sql, end);
+    if (!may_name_functions(&s, sql, end) && !(rst_token_is(&s.verb, "ALTER") && schema_may_name_functions(schema)))
         return SQLITE_OK;
     return rst_function_proxies_sync(c, schema->schema_db, &schema->function_proxies);
 }

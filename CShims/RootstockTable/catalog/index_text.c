@@ -156,17 +156,24 @@ static int list_indexes(rst_schema *schema, const rst_catalog *catalog) {
 void rst_index_lists_free(rst_connection *c) {
     sqlite3_free(schema_of(c)->index_lists);
     schema_of(c)->index_lists = NULL;
+    schema_of(c)->indexes_sought = false;
 }
 
 int rst_describe_indexes(rst_table *table, const rst_catalog *catalog, char **message) {
     rst_schema *schema = schema_of(table->connection);
-    int code = list_indexes(schema, catalog);
+    /* One table is described behind most changes of the schema: lists would take longer than to go through all. */
+    const bool listed = schema->index_lists != NULL || schema->indexes_sought;
+    int code = listed ? list_indexes(schema, catalog) : SQLITE_OK;
+    schema->indexes_sought = true;
     if (code != SQLITE_OK) return code;
-    for (int i = schema->index_lists[table->hash & (schema->index_heads - 1)]; i >= 0 && code == SQLITE_OK;
-         i = schema->index_lists[schema->index_heads + (unsigned int)i]) {
+    for (int i = listed ? schema->index_lists[table->hash & (schema->index_heads - 1)] : 0;
+         i >= 0 && i < catalog->count && code == SQLITE_OK;
+         i = listed ? schema->index_lists[schema->index_heads + (unsigned int)i] : i + 1) {
         const rst_object *object = &catalog->objects[i];
         rst_syntax_tree tree;
-        if (sqlite3_stricmp(object->table_name, table->name) != 0) continue;
+        if (((object->table_name[0] ^ table->name[0]) & 0x1F) != 0 || object->sql == NULL ||
+            sqlite3_stricmp(object->table_name, table->name) != 0 || !rst_object_is(object, "index"))
+            continue;
         code = rst_syntax_parse(&tree, object->sql, object->sql + strlen(object->sql));
         if (code == SQLITE_ERROR || (code == SQLITE_OK && tree.root->kind != SYNTAX_CREATE_INDEX)) {
             rst_set_message(message, "the text of index %s is not understood", object->name);

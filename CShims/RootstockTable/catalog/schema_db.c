@@ -210,7 +210,7 @@ int rst_schema_db_build(rst_connection *c, const rst_catalog *catalog, char **me
         return code;
     }
     for (int i = 0; i < schema->table_count; i++) rst_validator_finalize(schema->tables[i]);
-    rst_statement_keep(c, NULL);
+    rst_statements_forget(c);
     sqlite3_close_v2(schema->schema_db);
     rst_function_proxies_free(&schema->function_proxies);
     schema->function_proxies = function_proxies;

@@ -14,6 +14,7 @@ typedef struct rst_schema {
     /* schema */
     sqlite3 *schema_db;
     sqlite3_stmt *asked; /* the CREATE, DROP or ALTER that it was asked about last: statement_check.c */
+    sqlite3_stmt *savepoint, *release; /* around a change: schema_change.c */
     sqlite3
         /* the schema database again, for rows that were judged before: it asks no CHECK. Made when one is needed */
         *unchecked;
@@ -31,6 +32,7 @@ typedef struct rst_schema {
     rst_catalog loaded;    /* the catalog as it was loaded */
     int *index_lists;      /* its indexes by their tables: index_text.c */
     unsigned int index_heads;
+    bool indexes_sought; /* those of a table were, since it was loaded */
     struct rst_vtab *vtabs;
     struct rst_vtab *retired_vtabs; /* dropped, still to be freed */
     struct rst_program *program;    /* the front-door statement being run, innermost; null where it must not be asked */

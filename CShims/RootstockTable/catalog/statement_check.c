@@ -94,6 +94,14 @@ void rst_statement_keep(rst_connection *c, sqlite3_stmt *statement) {
     schema_of(c)->asked = statement;
 }
 
+void rst_statements_forget(rst_connection *c) {
+    rst_schema *schema = schema_of(c);
+    rst_statement_keep(c, NULL);
+    sqlite3_finalize(schema->savepoint);
+    sqlite3_finalize(schema->release);
+    schema->savepoint = schema->release = NULL;
+}
+
 sqlite3_stmt *rst_statement_kept(rst_connection *c, const char *sql) {
     sqlite3_stmt *statement = schema_of(c)->asked;
     const char *text = statement == NULL ? NULL : sqlite3_sql(statement), *behind;

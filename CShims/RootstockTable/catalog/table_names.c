@@ -64,7 +64,7 @@ int rst_table_names_refer(rst_table **tables, int count, rst_table_names *names)
             if (slot != NULL) slot->table->is_parent = true;
         }
     }
-    for (unsigned int i = 0; i <= names->mask; i++) names->slots[i].children = NULL;
+    for (unsigned int i = 0; i <= names->mask && names->children != NULL; i++) names->slots[i].children = NULL;
     sqlite3_free(names->children);
     names->children = child = keys == 0 ? NULL : sqlite3_malloc64((sqlite3_uint64)keys * sizeof *child);
     if (child == NULL && keys > 0) return SQLITE_NOMEM;

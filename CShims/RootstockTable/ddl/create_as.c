@@ -144,14 +144,14 @@ static int take_rows(rst_connection *c, sqlite3_stmt *rows, const char *name, ch
     return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-int rst_create_as(rst_connection *c, const char *sql, int count, sqlite3_value **values, bool *done, char **message) {
-    const rst_schema_statement s = rst_schema_statement_read(sql, sql + strlen(sql));
+int rst_create_as(rst_connection *c, const rst_schema_statement *s, const char *sql, int count,
+                  sqlite3_value **values, bool *done, char **message) {
     rst_created_as created = {0};
     char *name;
     int code;
     *done = false;
-    if (!rst_schema_statement_is(&s, "CREATE", "TABLE") || !rst_token_is(&s.after, "AS")) return SQLITE_OK;
-    name = rst_token_name(&s.name);
+    if (!rst_schema_statement_is(s, "CREATE", "TABLE") || !rst_token_is(&s->after, "AS")) return SQLITE_OK;
+    name = rst_token_name(&s->name);
     if (name == NULL) return SQLITE_NOMEM;
     *done = !is_in_schema(c, name); /* else the schema database says what there is to say */
     code = *done ? rst_create_as_gather(c, sql, count, values, &created, message) : SQLITE_OK;

@@ -19,16 +19,15 @@
 
 /* DROP TABLE of a foreign key's parent deletes its rows first, as SQLite does. So it does of a child while a deferred
 ** key is violated, which may be one of its own. */
-static int drop_rows(rst_connection *c, const char *sql, bool outermost, char **message) {
+static int drop_rows(rst_connection *c, const rst_schema_statement *s, bool outermost, char **message) {
     rst_executor *executor = executor_of(c);
     rst_store *store = store_of(c);
-    const rst_schema_statement s = rst_schema_statement_read(sql, sql + strlen(sql));
     char *text;
     rst_table *table;
     int64_t before = rst_foreign_deferred(c);
     int code;
-    if (!rst_schema_statement_is(&s, "DROP", "TABLE") || !rst_foreign_enabled(c)) return SQLITE_OK;
-    text = rst_token_name(&s.name);
+    if (!rst_schema_statement_is(s, "DROP", "TABLE") || !rst_foreign_enabled(c)) return SQLITE_OK;
+    text = rst_token_name(&s->name);
     if (text == NULL) return SQLITE_NOMEM;
     table = rst_table_find(c, text);
     sqlite3_free(text);
@@ -50,22 +49,21 @@ static int drop_rows(rst_connection *c, const char *sql, bool outermost, char **
 
 /* SQLite drops no table and no index while any statement of the connection reads, be it something else that it
 ** reads. */
-static int check_drop(rst_connection *c, const char *sql, char **message) {
-    const rst_schema_statement s = rst_schema_statement_read(sql, sql + strlen(sql));
+static int check_drop(rst_connection *c, const rst_schema_statement *s, char **message) {
     sqlite3_stmt *find = NULL;
     char *text;
     int code;
-    if (!(rst_schema_statement_is(&s, "DROP", "TABLE") || rst_schema_statement_is(&s, "DROP", "INDEX")) ||
+    if (!(rst_schema_statement_is(s, "DROP", "TABLE") || rst_schema_statement_is(s, "DROP", "INDEX")) ||
         executor_of(c)->all_cursors == 0)
         return SQLITE_OK;
-    text = rst_token_name(&s.name);
+    text = rst_token_name(&s->name);
     if (text == NULL) return SQLITE_NOMEM;
     /* What there is not, or what cannot be dropped, is refused in words of its own. */
     code = sqlite3_prepare_v2(schema_of(c)->schema_db,
                               "SELECT 1 FROM sqlite_master WHERE type=?1 COLLATE NOCASE AND name=?2 COLLATE NOCASE "
                               "AND sql NOT NULL AND name NOT LIKE 'sqlite!_%' ESCAPE '!'",
                               -1, &find, NULL);
-    if (code == SQLITE_OK) code = sqlite3_bind_text(find, 1, s.type.text, (int)s.type.size, SQLITE_STATIC);
+    if (code == SQLITE_OK) code = sqlite3_bind_text(find, 1, s->type.text, (int)s->type.size, SQLITE_STATIC);
     if (code == SQLITE_OK) code = sqlite3_bind_text(find, 2, text, -1, SQLITE_STATIC);
     if (code == SQLITE_OK && sqlite3_step(find) == SQLITE_ROW) {
         rst_set_message(message, "database table is locked");
@@ -76,21 +74,24 @@ static int check_drop(rst_connection *c, const char *sql, char **message) {
     return code;
 }
 
-static int run_change(rst_connection *c, const char *sql, int count, sqlite3_value **values, bool outermost,
+static int run_change(rst_connection *c, const rst_schema_statement *s, const char *sql, int count, sqlite3_value **values, bool outermost,
                       char **message) {
     bool done = false;
-    int code = check_drop(c, sql, message);
-    if (code == SQLITE_OK) code = rst_create_as(c, sql, count, values, &done, message);
-    if (code == SQLITE_OK && !done) code = rst_program_table_change(c, sql, &done, message);
-    if (code == SQLITE_OK && !done) code = drop_rows(c, sql, outermost, message);
+    int code = check_drop(c, s, message);
+    if (code == SQLITE_OK) code = rst_create_as(c, s, sql, count, values, &done, message);
+    if (code == SQLITE_OK && !done) code = rst_program_table_change(c, s, sql, &done, message);
+    if (code == SQLITE_OK && !done) code = drop_rows(c, s, outermost, message);
     if (code == SQLITE_OK && !done) code = rst_schema_change_with(c, sql, count, values, message);
     return code;
 }
 
+/* IF [NOT] EXISTS would have SQLite compile a statement for the answer. */
+static bool has_marker(const rst_connection *c) {
+    return sqlite3_table_column_metadata(c->db, "main", "rootstock_txn", NULL, NULL, NULL, NULL, NULL, NULL) ==
+           SQLITE_OK;
+}
+
 static int make_marker(rst_connection *c, char **message) {
-    /* Asked first: IF NOT EXISTS has SQLite compile a statement for it. */
-    if (sqlite3_table_column_metadata(c->db, "main", "rootstock_txn", NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK)
-        return SQLITE_OK;
     return rst_execute(c, message, "CREATE VIRTUAL TABLE main.rootstock_txn USING rootstock_txn");
 }
 
@@ -99,27 +100,29 @@ static int make_marker(rst_connection *c, char **message) {
 ** the transaction is rolled back, which has the store's read anew. To write one is enough where no ROLLBACK can come
 ** without that: outermost, or behind another change. An INSERT of no row sets changes() to 0, where it is not. Of the
 ** savepoints that are open already SQLite tells the table nothing, not even their ROLLBACK TO, until another one is
-** opened. */
+** opened. The one that is the transaction itself has no number, and is told. */
 int rst_change_join(rst_connection *c, bool outermost, char **message) {
-    const bool write = sqlite3_changes64(c->db) == 0 && (outermost || store_of(c)->schema_changed);
-    int code = write ? SQLITE_OK : rst_execute(c, message, "DROP TABLE IF EXISTS main.rootstock_txn");
-    if (code == SQLITE_OK) code = make_marker(c, message);
+    const bool there = has_marker(c);
+    const bool write = there && sqlite3_changes64(c->db) == 0 && (outermost || store_of(c)->schema_changed);
+    int code = there && !write ? rst_execute(c, message, "DROP TABLE main.rootstock_txn") : SQLITE_OK;
+    if (code == SQLITE_OK && !write) code = make_marker(c, message);
     if (code == SQLITE_OK && write) {
         code = rst_execute(c, message, "INSERT INTO main.rootstock_txn SELECT 1 WHERE 0");
         rst_statements_expire(c);
     }
-    if (code == SQLITE_OK) code = rst_execute(c, message, "SAVEPOINT \"rootstock join\"; RELEASE \"rootstock join\"");
+    if (code == SQLITE_OK && !outermost)
+        code = rst_execute(c, message, "SAVEPOINT \"rootstock join\"; RELEASE \"rootstock join\"");
     if (code == SQLITE_OK) code = rst_write_begin(c, message);
     return code;
 }
 
 /* IF [NOT] EXISTS, and the schema is such already: then SQLite compiles a statement that writes nothing, and asks for
 ** no lock. */
-static bool changes_nothing(rst_connection *c, const char *sql) {
+static bool changes_nothing(rst_connection *c, const rst_schema_statement *s, const char *sql) {
     sqlite3_stmt *statement = NULL;
     char *explain;
     bool nothing;
-    if (!rst_schema_statement_read(sql, sql + strlen(sql)).conditional) return false;
+    if (!s->conditional) return false;
     if (rst_schema_refresh(c, NULL) != SQLITE_OK) return false;
     explain = sqlite3_mprintf("EXPLAIN %s", sql);
     if (explain == NULL) return false;
@@ -154,13 +157,13 @@ void rst_change_undo(rst_connection *c, const char *savepoint) {
         (void)rst_execute(c, NULL, "RELEASE \"%w\"", savepoint);
 }
 
-static int change_and_declare(rst_connection *c, const char *sql, int count, sqlite3_value **values, bool outermost,
-                              char **message) {
-    int code = run_change(c, sql, count, values, outermost, message);
+static int change_and_declare(rst_connection *c, const rst_schema_statement *s, const char *sql, int count,
+                              sqlite3_value **values, bool outermost, char **message) {
+    int code = run_change(c, s, sql, count, values, outermost, message);
     if (code == SQLITE_OK) code = rst_temporary_triggers_follow(c, message);
     if (code == SQLITE_OK) code = rst_call_code(rst_schema_declare_own(c, message));
     if (code == SQLITE_OK) code = rst_temporary_objects_follow(c, message);
-    return code == SQLITE_OK && rst_written_schema_is(sql) ? rst_written_schema_count(c, message) : code;
+    return code == SQLITE_OK && rst_begins_change(&s->verb) ? rst_written_schema_count(c, message) : code;
 }
 
 static void put_back(rst_connection *c) {
@@ -173,17 +176,17 @@ static void put_back(rst_connection *c) {
 }
 
 int rst_change_join_inside(rst_connection *c, char **message) {
-    int code = make_marker(c, message);
+    int code = has_marker(c) ? SQLITE_OK : make_marker(c, message);
     if (code == SQLITE_OK) code = rst_execute(c, message, "INSERT INTO main.rootstock_txn SELECT 1 WHERE 0");
     return code == SQLITE_OK ? rst_write_begin(c, message) : code;
 }
 
 /* Within a statement that writes. */
-static int change_inside(rst_connection *c, rst_mark mark, const char *sql, int count, sqlite3_value **values,
-                         char **message) {
+static int change_inside(rst_connection *c, rst_mark mark, const rst_schema_statement *s, const char *sql, int count,
+                         sqlite3_value **values, char **message) {
     int code = rst_change_join_inside(c, message);
     if (code == SQLITE_OK) code = rst_schema_refresh(c, message);
-    if (code == SQLITE_OK) code = change_and_declare(c, sql, count, values, false, message);
+    if (code == SQLITE_OK) code = change_and_declare(c, s, sql, count, values, false, message);
     if (code != SQLITE_OK) {
         (void)rst_mark_undo(c, mark); /* where it cannot be undone the transaction is broken, and says so */
         store_of(c)->schema_stale = true;
@@ -195,6 +198,7 @@ static int change_inside(rst_connection *c, rst_mark mark, const char *sql, int 
 
 /* The whole of a DDL statement that came through the front door. */
 int rst_ddl(rst_connection *c, const char *sql, int count, sqlite3_value **values, char **message) {
+    const rst_schema_statement s = rst_schema_statement_read(sql, sql + strlen(sql));
     int code = rst_check_usable(c, message);
     sqlite3_int64 last = sqlite3_last_insert_rowid(c->db);
     sqlite3_stmt *interruptible = NULL;
@@ -202,18 +206,18 @@ int rst_ddl(rst_connection *c, const char *sql, int count, sqlite3_value **value
     bool savepoint;
     rst_mark mark;
     if (code != SQLITE_OK) return code;
-    if (changes_nothing(c, sql)) return read_instead(c, message);
+    if (changes_nothing(c, &s, sql)) return read_instead(c, message);
     code = rst_savepoint_or_mark(c, "SAVEPOINT \"rootstock ddl\"", false, &savepoint, &mark, message);
     if (code != SQLITE_OK) return code;
     if (!savepoint) {
-        code = change_inside(c, mark, sql, count, values, message);
+        code = change_inside(c, mark, &s, sql, count, values, message);
         sqlite3_set_last_insert_rowid(c->db, last);
         return code;
     }
     code = rst_change_join(c, outermost, message);
     if (code == SQLITE_OK) code = rst_schema_refresh(c, message);
     if (code == SQLITE_OK) interruptible = rst_interruptible(c);
-    if (code == SQLITE_OK) code = change_and_declare(c, sql, count, values, outermost, message);
+    if (code == SQLITE_OK) code = change_and_declare(c, &s, sql, count, values, outermost, message);
     if (code == SQLITE_OK) code = rst_execute(c, message, "RELEASE \"rootstock ddl\"");
     if (code != SQLITE_OK) {
         if (code == SQLITE_INTERRUPT) {

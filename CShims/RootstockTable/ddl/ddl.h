@@ -22,7 +22,8 @@ int rst_program_table_unlist(rst_connection *c, const char *sql, char **message)
 int rst_program_tables_listed(rst_connection *c);
 /* Runs CREATE, DROP and ALTER of such a table as far as SQLite does so on the connection itself. *done: the store's
 ** part is done, too. */
-int rst_program_table_change(rst_connection *c, const char *sql, bool *done, char **message);
+int rst_program_table_change(rst_connection *c, const rst_schema_statement *s, const char *sql, bool *done,
+                             char **message);
 /* create_as.c: what CREATE TABLE x AS SELECT makes. Begins as {0}. */
 typedef struct rst_created_as {
     char *text;  /* as SQLite would write it for x; null: IF NOT EXISTS, and x exists */

@@ -202,16 +202,15 @@ int rst_rows_verify(rst_connection *c, rst_table *table, char **message) {
     return code == ROOTSTOCK_NOT_FOUND ? SQLITE_OK : rst_map_error(c, code, message);
 }
 
-int rst_rows_lend(rst_connection *c, const char *sql, rst_table **lent, char **message) {
-    const rst_schema_statement s = rst_schema_statement_read(sql, sql + strlen(sql));
+int rst_rows_lend(rst_connection *c, const rst_schema_statement *s, rst_table **lent, char **message) {
     rst_table *table;
     rst_walker walker;
     rootstock_slice key, value;
     char *text;
     int code;
     *lent = NULL;
-    if (!rst_schema_statement_is(&s, "ALTER", "TABLE")) return SQLITE_OK;
-    text = rst_token_name(&s.name);
+    if (!rst_schema_statement_is(s, "ALTER", "TABLE")) return SQLITE_OK;
+    text = rst_token_name(&s->name);
     if (text == NULL) return SQLITE_NOMEM;
     table = rst_table_find(c, text);
     sqlite3_free(text);

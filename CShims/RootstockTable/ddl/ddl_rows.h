@@ -14,6 +14,6 @@ int rst_rows_rewrite(rst_connection *c, rst_table *old, rst_table *table, char *
 int rst_rows_verify(rst_connection *c, rst_table *table, char **message);
 /* ALTER TABLE asks whether the table is empty; the row validator is, so it is lent the table's first row. *lent: the
 ** table whose row validator holds it, or null. */
-int rst_rows_lend(rst_connection *c, const char *sql, rst_table **lent, char **message);
+int rst_rows_lend(rst_connection *c, const rst_schema_statement *s, rst_table **lent, char **message);
 
 #endif

@@ -105,8 +105,8 @@ static rst_declared_type declared_type(const rst_connection *c, const rst_object
 }
 
 /* Views, INSTEAD OF triggers on them, and virtual tables of SQLite's modules are native objects of the connection. */
-static bool is_native(rst_connection *c, const rst_object *object) {
-    if (rst_object_is(object, "index")) return false;
+static inline bool is_native(rst_connection *c, const rst_object *object) {
+    if (object->type[0] == 'i') return false; /* an index: asked of every object */
     if (rst_object_is(object, "view") || rst_object_is_virtual(object)) return true;
     if (!rst_object_is(object, "trigger")) return false;
     return rst_table_listed(c, object->table_name) == NULL;

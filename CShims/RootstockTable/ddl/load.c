@@ -24,11 +24,11 @@ static int describe_tables(rst_connection *c, const rst_catalog *catalog, const 
     int known = 0, code = SQLITE_OK;
     for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
         const rst_object *object = &catalog->objects[i];
-        if (!rst_object_is(object, "table") || rst_object_is_virtual(object)) continue;
+        if (object->type[0] != 't') continue; /* no table, as most are */
         /* Both are in the order of the catalog. */
         while (carry && known < schema->table_count && schema->tables[known]->identifier < object->identifier) known++;
         if (carry && known < schema->table_count && schema->tables[known]->identifier == object->identifier &&
-            strcmp(schema->tables[known]->name, object->name) == 0 && !rst_changed_tables_has(changed, object->name)) {
+            !rst_changed_tables_has(changed, object->name)) {
             rst_table *table = schema->tables[known];
             if (rst_table_is_unused(table)) {
                 table->references++;
@@ -36,8 +36,10 @@ static int describe_tables(rst_connection *c, const rst_catalog *catalog, const 
             } else {
                 code = rst_table_describe_again(table, &tables[*count]);
             }
-        } else {
+        } else if (rst_object_is(object, "table") && !rst_object_is_virtual(object)) {
             code = rst_table_note(c, object, &tables[*count], message);
+        } else {
+            continue;
         }
         if (code == SQLITE_OK) ++*count;
     }
@@ -51,8 +53,8 @@ static int complete_indexed(const rst_catalog *catalog, const rst_changed_tables
     for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
         const rst_object *object = &catalog->objects[i];
         const rst_named_table *named;
-        if (!rst_object_is(object, "index")) continue;
         if (changed != NULL && !rst_changed_tables_has(changed, object->table_name)) continue;
+        if (!rst_object_is(object, "index")) continue;
         named = rst_table_names_find(names, object->table_name);
         if (named != NULL && !named->table->described && !rst_index_is_plain(object))
             code = rst_table_complete(named->table, message);

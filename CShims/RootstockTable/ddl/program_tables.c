@@ -118,23 +118,23 @@ static int rename_table(rst_connection *c, const char *sql, const rst_object *ob
     return code;
 }
 
-int rst_program_table_change(rst_connection *c, const char *sql, bool *done, char **message) {
+int rst_program_table_change(rst_connection *c, const rst_schema_statement *s, const char *sql, bool *done,
+                             char **message) {
     const char *p, *end = sql + strlen(sql);
-    const rst_schema_statement s = rst_schema_statement_read(sql, end);
     rst_token word;
     const rst_object *object;
-    if (schema_of(c)->rename_hosted == NULL || !rst_token_is(&s.type, "TABLE")) return SQLITE_OK;
-    p = s.after.text + s.after.size;
+    if (schema_of(c)->rename_hosted == NULL || !rst_token_is(&s->type, "TABLE")) return SQLITE_OK;
+    p = s->after.text + s->after.size;
     word = rst_token_next(&p, end);
-    if (rst_token_is(&s.verb, "CREATE")) {
-        *done = s.is_virtual && rst_token_names(&word) && rst_hosted_may_be_program(c, &word);
-        return *done ? create(c, sql, &s.name, &word, message) : SQLITE_OK;
+    if (rst_token_is(&s->verb, "CREATE")) {
+        *done = s->is_virtual && rst_token_names(&word) && rst_hosted_may_be_program(c, &word);
+        return *done ? create(c, sql, &s->name, &word, message) : SQLITE_OK;
     }
-    object = find(c, &s.name);
+    object = find(c, &s->name);
     if (object == NULL) return SQLITE_OK;
     *done = true;
-    if (rst_token_is(&s.verb, "DROP")) return drop(c, sql, object, message);
-    *done = rst_token_is(&s.after, "RENAME") && rst_token_is(&word, "TO");
+    if (rst_token_is(&s->verb, "DROP")) return drop(c, sql, object, message);
+    *done = rst_token_is(&s->after, "RENAME") && rst_token_is(&word, "TO");
     word = rst_token_next(&p, end);
     return *done ? rename_table(c, sql, object, &word, message) : SQLITE_OK;
 }

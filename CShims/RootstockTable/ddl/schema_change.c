@@ -42,6 +42,21 @@ static int mirror_run_kept(rst_connection *c, sqlite3_stmt *statement, const cha
     return code;
 }
 
+/* SAVEPOINT or RELEASE, which takes longer to prepare than to run. */
+static int mirror_mark(rst_connection *c, sqlite3_stmt **kept, const char *sql, char **message) {
+    sqlite3 *schema_db = schema_of(c)->schema_db;
+    int code = *kept != NULL ? SQLITE_OK : sqlite3_prepare_v2(schema_db, sql, -1, kept, NULL);
+    if (code == SQLITE_OK) {
+        (void)sqlite3_step(*kept);
+        code = sqlite3_reset(*kept);
+    }
+    if (code != SQLITE_OK) {
+        code = sqlite3_extended_errcode(schema_db);
+        rst_set_message(message, "%s", sqlite3_errmsg(schema_db));
+    }
+    return code;
+}
+
 static int mirror_run(rst_connection *c, const char *sql, char **message) {
     return mirror_run_kept(c, NULL, sql, message);
 }
@@ -56,9 +71,8 @@ static const int setting_names[SETTING_COUNT] = {SQLITE_DBCONFIG_LEGACY_ALTER_TA
                                                  SQLITE_DBCONFIG_DQS_DML, SQLITE_DBCONFIG_ENABLE_FKEY};
 
 /* False: the schema database has the same already. */
-static bool settings_follow(rst_connection *c, const char *sql, mirror_settings *before) {
+static bool settings_follow(rst_connection *c, const rst_schema_statement *s, mirror_settings *before) {
     rst_schema *schema = schema_of(c);
-    const rst_schema_statement s = rst_schema_statement_read(sql, sql + strlen(sql));
     bool others = false;
     for (int i = 0; i < SETTING_COUNT; i++) {
         int now = 0;
@@ -66,7 +80,7 @@ static bool settings_follow(rst_connection *c, const char *sql, mirror_settings 
         (void)sqlite3_db_config(c->db, setting_names[i], -1, &now);
         /* Of foreign keys ALTER TABLE RENAME asks; DROP TABLE would look at the row validators' rows, and foreign.c
         ** looks at the store's. */
-        if (setting_names[i] == SQLITE_DBCONFIG_ENABLE_FKEY && !rst_token_is(&s.verb, "ALTER")) continue;
+        if (setting_names[i] == SQLITE_DBCONFIG_ENABLE_FKEY && !rst_token_is(&s->verb, "ALTER")) continue;
         if (now == before->flags[i]) continue;
         (void)sqlite3_db_config(schema->schema_db, setting_names[i], now, NULL);
         others = true;
@@ -262,14 +276,12 @@ static int carry_data(rst_connection *c, const rst_schema_rows *before, const rs
 
 /* ALTER TABLE lays rows out anew, from what the table was: it is described as long as the schema database says so. ADD
 ** changes the table that it names, anything else perhaps the text of every table. */
-static int complete_altered(rst_connection *c, const char *sql, char **message) {
-    const rst_schema_statement s = rst_schema_statement_read(sql, sql + strlen(sql));
+static int complete_altered(rst_connection *c, const rst_schema_statement *s, bool written, char **message) {
     char *text;
     int code;
-    if (rst_written_schema_is(sql)) return rst_tables_complete(c, message);
-    if (!rst_token_is(&s.verb, "ALTER")) return SQLITE_OK;
-    if (!rst_token_is(&s.after, "ADD")) return rst_tables_complete(c, message);
-    text = rst_token_name(&s.name);
+    if (!written && !rst_token_is(&s->verb, "ALTER")) return SQLITE_OK;
+    if (written || !rst_token_is(&s->after, "ADD")) return rst_tables_complete(c, message);
+    text = rst_token_name(&s->name);
     if (text == NULL) return SQLITE_NOMEM;
     code = rst_table_listed(c, text) == NULL ? SQLITE_OK : rst_table_complete(rst_table_listed(c, text), message);
     sqlite3_free(text);
@@ -281,7 +293,8 @@ int rst_schema_change(rst_connection *c, const char *sql, char **message) {
 }
 
 int rst_schema_change_with(rst_connection *c, const char *sql, int count, sqlite3_value **values, char **message) {
-    const bool written = rst_written_schema_is(sql);
+    const rst_schema_statement s = rst_schema_statement_read(sql, sql + strlen(sql));
+    const bool written = rst_begins_change(&s.verb);
     rst_schema *schema = schema_of(c);
     rst_store *store = store_of(c);
     rst_schema_rows before = {0}, after = {0};
@@ -295,27 +308,29 @@ int rst_schema_change_with(rst_connection *c, const char *sql, int count, sqlite
     bool broken = false;
     if (store->shared == NULL) return SQLITE_ERROR;
     mark = rst_mark_set(c);
-    code = mirror_run(c, "SAVEPOINT change", message);
+    code = mirror_mark(c, &schema->savepoint, "SAVEPOINT change", message);
     if (code != SQLITE_OK) {
         rst_mark_release(c, mark);
         return code;
     }
-    code = complete_altered(c, sql, message);
-    if (code == SQLITE_OK) code = rst_schema_reach_find(c, sql, &reach);
+    code = complete_altered(c, &s, written, message);
+    if (code == SQLITE_OK) code = rst_schema_reach_find(c, &s, &reach);
     if (code == SQLITE_OK) code = rst_schema_rows_take(c, &reach, &before);
-    if (code == SQLITE_OK) code = rst_rows_lend(c, sql, &lent, message);
+    if (code == SQLITE_OK) code = rst_rows_lend(c, &s, &lent, message);
     if (code == SQLITE_OK) {
         for (int i = 0; i < schema->table_count; i++) {
             if (schema->tables[i]->described) rst_validator_rest(schema->tables[i]);
         }
         code = rst_function_proxies_sync_for(c, sql, sql + strlen(sql));
         if (code == SQLITE_OK) code = rst_temporary_triggers_lend(c);
-        if (code == SQLITE_OK) code = rst_temporary_objects_lend(c, sql);
+        if (code == SQLITE_OK) code = rst_temporary_objects_lend(c, &s);
         if (code == SQLITE_OK) {
             mirror_settings settings;
-            sqlite3_stmt *kept = settings_follow(c, sql, &settings) || written ? NULL : rst_statement_kept(c, sql);
+            sqlite3_stmt *kept = settings_follow(c, &s, &settings) || written ? NULL : rst_statement_kept(c, sql);
+            rst_schema_rows_watch(c, &reach, &after);
             code = written ? rst_written_schema_run(c, sql, count, values, message)
                            : mirror_run_kept(c, kept, sql, message);
+            rst_schema_rows_unwatch(c);
             settings_restore(schema->schema_db, &settings);
             /* A text that SQLite writes and cannot read back (a view called IF) leaves its schema broken, within a
             ** transaction. */
@@ -341,7 +356,8 @@ int rst_schema_change_with(rst_connection *c, const char *sql, int count, sqlite
     if (code == SQLITE_OK) {
         old = sqlite3_malloc64(((sqlite3_uint64)schema->table_count + 1) * sizeof *old);
         if (old == NULL) code = SQLITE_NOMEM;
-        for (int i = 0; i < schema->table_count && old != NULL; i++) {
+        /* Beside what a CREATE adds nothing is carried over. */
+        for (int i = 0; i < schema->table_count && old != NULL && !reach.only_adds; i++) {
             old[i] = schema->tables[i];
             old[i]->references++;
             old_count++;
@@ -357,7 +373,7 @@ int rst_schema_change_with(rst_connection *c, const char *sql, int count, sqlite
         code = written ? rst_written_schema_carry(c, &before, &after, old, old_count, message)
                        : carry_data(c, &before, &after, old, old_count, message);
     if (code == SQLITE_OK) {
-        code = mirror_run(c, "RELEASE change", NULL);
+        code = mirror_mark(c, &schema->release, "RELEASE change", NULL);
     } else {
         char *kept = NULL;
         for (int i = 0; i < schema->table_count; i++) rst_validator_finalize(schema->tables[i]);

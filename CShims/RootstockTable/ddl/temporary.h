@@ -21,7 +21,7 @@ char *rst_temporary_triggers_listed(const rst_connection *c);
 int rst_temporary_triggers_follow(rst_connection *c, char **message);
 /* temporary_objects.c. Before an ALTER TABLE runs on the schema database: temp's views, triggers and tables are put
 ** there. */
-int rst_temporary_objects_lend(rst_connection *c, const char *sql);
+int rst_temporary_objects_lend(rst_connection *c, const rst_schema_statement *s);
 /* It has run: what became of them is noted, and they go. Where it failed, ROLLBACK TO takes them away. */
 int rst_temporary_objects_take(rst_connection *c);
 /* The store's schema is declared anew: temp gets its own of that. */

@@ -145,19 +145,18 @@ static bool names_what_the_mirror_lacks(rst_connection *c, const char *sql) {
     }
 }
 
-int rst_temporary_objects_lend(rst_connection *c, const char *sql) {
+int rst_temporary_objects_lend(rst_connection *c, const rst_schema_statement *s) {
     rst_schema *schema = schema_of(c);
-    const rst_schema_statement s = rst_schema_statement_read(sql, sql + strlen(sql));
     struct rst_temporary_objects *objects;
     int code;
     rst_temporary_objects_free(c);
     /* beside a native file SQLite does it itself */
-    if (schema->sidecar || !rst_token_is(&s.verb, "ALTER")) return SQLITE_OK;
+    if (schema->sidecar || !rst_token_is(&s->verb, "ALTER")) return SQLITE_OK;
     objects = sqlite3_malloc64(sizeof *objects);
     if (objects == NULL) return SQLITE_NOMEM;
     memset(objects, 0, sizeof *objects);
     definitions_of(c)->temporary_objects = objects;
-    objects->adds = rst_token_is(&s.after, "ADD");
+    objects->adds = rst_token_is(&s->after, "ADD");
     code = read_all(c, objects);
     for (int i = 0; i < objects->count && code == SQLITE_OK; i++) {
         temporary_object *object = &objects->list[i];

@@ -11,12 +11,6 @@
 
 #include <string.h>
 
-bool rst_written_schema_is(const char *sql) {
-    const char *p = sql;
-    const rst_token verb = rst_token_next(&p, sql + strlen(sql));
-    return rst_begins_change(&verb);
-}
-
 static int refuse(char **message, const char *name, const char *why) {
     rst_set_message(message, "sqlite_schema of a store: %s %s", name == NULL ? "a row" : name, why);
     return SQLITE_ERROR;

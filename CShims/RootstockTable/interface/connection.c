@@ -53,7 +53,7 @@ void rst_store_close(rst_connection *c) {
     store->reader = NULL;
     store->reader_live = false;
     rst_catalog_free(&schema->loaded);
-    rst_statement_keep(c, NULL);
+    rst_statements_forget(c);
     sqlite3_close_v2(schema->schema_db);
     sqlite3_close_v2(schema->unchecked);
     schema->schema_db = schema->unchecked = NULL;
