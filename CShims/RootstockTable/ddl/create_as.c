@@ -144,8 +144,8 @@ static int take_rows(rst_connection *c, sqlite3_stmt *rows, const char *name, ch
     return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-int rst_create_as(rst_connection *c, const rst_schema_statement *s, const char *sql, int count,
-                  sqlite3_value **values, bool *done, char **message) {
+int rst_create_as(rst_connection *c, const rst_schema_statement *s, const char *sql, int count, sqlite3_value **values,
+                  bool *done, char **message) {
     rst_created_as created = {0};
     char *name;
     int code;

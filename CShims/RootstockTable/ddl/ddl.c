@@ -74,8 +74,8 @@ static int check_drop(rst_connection *c, const rst_schema_statement *s, char **m
     return code;
 }
 
-static int run_change(rst_connection *c, const rst_schema_statement *s, const char *sql, int count, sqlite3_value **values, bool outermost,
-                      char **message) {
+static int run_change(rst_connection *c, const rst_schema_statement *s, const char *sql, int count,
+                      sqlite3_value **values, bool outermost, char **message) {
     bool done = false;
     int code = check_drop(c, s, message);
     if (code == SQLITE_OK) code = rst_create_as(c, s, sql, count, values, &done, message);

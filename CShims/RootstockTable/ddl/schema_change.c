@@ -26,35 +26,32 @@ static bool has_tree(const rst_schema_row *row) {
     return (strcmp(row->type, "table") == 0 || strcmp(row->type, "index") == 0) && !rst_object_is_virtual(&object);
 }
 
+static int mirror_result(rst_connection *c, int code, char **message) {
+    sqlite3 *schema_db = schema_of(c)->schema_db;
+    if (code == SQLITE_OK) return SQLITE_OK;
+    rst_set_message(message, "%s", sqlite3_errmsg(schema_db));
+    return sqlite3_extended_errcode(schema_db);
+}
+
 /* Runs the text on the schema database, or the statement where it was prepared before. */
 static int mirror_run_kept(rst_connection *c, sqlite3_stmt *statement, const char *sql, char **message) {
-    rst_schema *schema = schema_of(c);
-    int code = statement != NULL ? SQLITE_OK : sqlite3_prepare_v2(schema->schema_db, sql, -1, &statement, NULL);
+    int code = statement != NULL ? SQLITE_OK : sqlite3_prepare_v2(schema_of(c)->schema_db, sql, -1, &statement, NULL);
     if (code == SQLITE_OK) {
         while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
         }
         code = sqlite3_finalize(statement);
     }
-    if (code != SQLITE_OK) {
-        code = sqlite3_extended_errcode(schema->schema_db);
-        rst_set_message(message, "%s", sqlite3_errmsg(schema->schema_db));
-    }
-    return code;
+    return mirror_result(c, code, message);
 }
 
 /* SAVEPOINT or RELEASE, which takes longer to prepare than to run. */
 static int mirror_mark(rst_connection *c, sqlite3_stmt **kept, const char *sql, char **message) {
-    sqlite3 *schema_db = schema_of(c)->schema_db;
-    int code = *kept != NULL ? SQLITE_OK : sqlite3_prepare_v2(schema_db, sql, -1, kept, NULL);
+    int code = *kept != NULL ? SQLITE_OK : sqlite3_prepare_v2(schema_of(c)->schema_db, sql, -1, kept, NULL);
     if (code == SQLITE_OK) {
         (void)sqlite3_step(*kept);
         code = sqlite3_reset(*kept);
     }
-    if (code != SQLITE_OK) {
-        code = sqlite3_extended_errcode(schema_db);
-        rst_set_message(message, "%s", sqlite3_errmsg(schema_db));
-    }
-    return code;
+    return mirror_result(c, code, message);
 }
 
 static int mirror_run(rst_connection *c, const char *sql, char **message) {

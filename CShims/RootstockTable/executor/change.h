@@ -60,8 +60,8 @@ static inline int rst_check_row(rst_table *table, rst_row_slot *row, int conflic
 }
 
 /* CREATE TABLE x AS SELECT (create_as.c). *done: it was one, and is done if SQLITE_OK is returned. */
-int rst_create_as(rst_connection *c, const rst_schema_statement *s, const char *sql, int count,
-                  sqlite3_value **values, bool *done, char **message);
+int rst_create_as(rst_connection *c, const rst_schema_statement *s, const char *sql, int count, sqlite3_value **values,
+                  bool *done, char **message);
 
 /* Conflicting row for UPSERT: key of the row that stands in the way of `row` on the primary key (index -1) or an index.
 ** SQLITE_ROW and *key, SQLITE_DONE if none. */
