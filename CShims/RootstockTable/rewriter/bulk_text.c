@@ -100,7 +100,7 @@ static bool take_apart(rst_connection *c, const rst_table *table, const rst_stat
     out->joined = rst_update_has_from(parts);
     if (where != NULL && !out->joined) {
         out->where = where->first;
-        if (rst_holds_a_key(table, (rst_span){out->where->start, out->where->end})) return false;
+        if (rst_holds_a_key(table, out->where)) return false;
     }
     /* The rows of a DELETE SQLite keeps as rowids alone, which costs no more than this; keys of WITHOUT ROWID tables in
     ** a table. */

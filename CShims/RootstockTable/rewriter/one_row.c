@@ -22,93 +22,69 @@ typedef struct held_columns {
     bool alone;     /* there are no other terms than those of `plain` */
 } held_columns;
 
-/* The column that a term begins with, as its bit, and *p is behind the = then. A name may be qualified: nothing but the
-** target is in scope, beside a trigger's NEW and OLD. */
-static uint64_t compared(const rst_table *table, const char **p, const char *end) {
-    rst_token name = rst_token_next(p, end), token = rst_token_next(p, end);
+static bool is_row_name(const rst_token *name) {
+    return rst_token_same_name(name, "NEW") || rst_token_same_name(name, "OLD");
+}
+
+/* The column that an operand is, as its bit, or 0. A name may be qualified: nothing but the target is in scope, beside a
+** trigger's NEW and OLD. */
+static uint64_t column_bit(const rst_table *table, const rst_syntax *node) {
+    rst_token qualifier, name;
     int column;
-    while (rst_token_mark(&token, ".") && !rst_token_is(&name, "NEW") && !rst_token_is(&name, "OLD")) {
-        name = rst_token_next(p, end);
-        token = rst_token_next(p, end);
-    }
-    if (!rst_token_names(&name) || name.type == TOKEN_STRING ||
-        (!rst_token_mark(&token, "=") && !rst_token_mark(&token, "==")))
-        return 0;
+    if (node->kind != SYNTAX_NAME) return 0;
+    name = rst_syntax_name(node, &qualifier);
+    if (is_row_name(&qualifier)) return 0;
     column = rst_set_column(table, &name);
     return column == COLUMN_ROWID ? ROWID_BIT : column < 0 || column >= 63 ? 0 : (uint64_t)1 << column;
 }
 
-/* Whether what stands there is one value for all rows, without affinity: *p is behind it then. The rowid of a trigger's
-** NEW is CAST(NEW.x AS INTEGER) by now (trigger_row.c): a text would be compared with it as a number. */
-static bool one_value(const rst_table *table, uint64_t bit, const char **p, const char *end) {
-    rst_token token = rst_token_next(p, end), dot, name;
-    const bool cast = rst_token_is(&token, "CAST");
-    if (cast) {
-        (void)rst_token_next(p, end); /* its parenthesis */
-        token = rst_token_next(p, end);
+/* Whether the other operand is one value for all rows, without affinity. The rowid of a trigger's NEW is CAST(NEW.x AS
+** INTEGER) by now (trigger_row.c): a text would be compared with it as a number. */
+static bool one_value(const rst_table *table, uint64_t bit, const rst_syntax *node) {
+    rst_token qualifier, token = rst_syntax_token(node, 0);
+    switch (node->kind) {
+    case SYNTAX_VARIABLE: return true;
+    case SYNTAX_LITERAL: return token.type == TOKEN_NUMBER || token.type == TOKEN_STRING || token.type == TOKEN_BLOB;
+    case SYNTAX_NAME: (void)rst_syntax_name(node, &qualifier); return is_row_name(&qualifier);
+    case SYNTAX_CAST: break;
+    default: return false;
     }
-    if (rst_token_is(&token, "NEW") || rst_token_is(&token, "OLD")) {
-        dot = rst_token_next(p, end);
-        name = rst_token_next(p, end);
-        if (!rst_token_mark(&dot, ".") || !rst_token_names(&name)) return false;
-    } else if (token.type != TOKEN_VARIABLE && token.type != TOKEN_NUMBER && token.type != TOKEN_STRING &&
-               token.type != TOKEN_BLOB) {
-        return false;
-    }
-    if (!cast) return true;
     for (int i = 0; i < table->column_count && i < 63; i++)
         if (bit == (uint64_t)1 << i && table->columns[i].affinity < AFFINITY_NUMERIC) return false;
-    name = rst_token_next(p, end); /* AS */
-    name = rst_token_next(p, end);
-    dot = rst_token_next(p, end);
-    return rst_token_is(&name, "INTEGER") && rst_token_mark(&dot, ")");
+    token = rst_syntax_token(node->last, 0);
+    return node->first->kind == SYNTAX_NAME && rst_token_is(&token, "INTEGER") && one_value(table, bit, node->first);
 }
 
-/* The end of the term at p: an AND that binds looser than what is in it. Null: an OR binds looser than that. */
-static const char *term_end(const char *p, const char *end) {
-    for (int cases = 0, betweens = 0;;) {
-        const char *before = p;
-        rst_token token = rst_token_next(&p, end);
-        if (token.type == TOKEN_END) return end;
-        if (rst_token_mark(&token, "(") && !rst_token_skip_parentheses(&p, end)) return NULL;
-        if (rst_token_is(&token, "CASE")) cases++;
-        if (rst_token_is(&token, "END")) cases--;
-        if (cases > 0) continue;
-        if (rst_token_is(&token, "OR")) return NULL;
-        if (rst_token_is(&token, "BETWEEN")) betweens++;
-        if (rst_token_is(&token, "AND") && betweens-- <= 0) return before;
+static void read_term(const rst_table *table, const rst_syntax *node, held_columns *out) {
+    const rst_syntax *left, *right;
+    rst_token mark;
+    uint64_t bit;
+    node = rst_syntax_unwrap(node);
+    if (node->kind == SYNTAX_AND) {
+        for (const rst_syntax *term = node->first; term != NULL; term = term->next) read_term(table, term, out);
+        return;
     }
-}
-
-static bool is_last(const char *p, const char *end) {
-    return rst_token_next(&p, end).type == TOKEN_END;
-}
-
-static held_columns held(const rst_table *table, const char *p, const char *end, int depth) {
-    enum { DEEPEST = 16 };
-    held_columns out = {.alone = true};
-    while (!is_last(p, end)) {
-        const char *stop = depth > DEEPEST ? NULL : term_end(p, end), *q = p, *inner = p;
-        rst_token token = rst_token_next(&inner, end);
-        uint64_t bit;
-        if (stop == NULL) return (held_columns){0};
-        p = inner;
-        if (rst_token_mark(&token, "(") && rst_token_skip_parentheses(&p, stop) && is_last(p, stop)) {
-            const held_columns within = held(table, inner, p - 1, depth + 1);
-            out.plain |= within.plain;
-            out.any |= within.any;
-            out.alone = out.alone && within.alone;
-        } else {
-            bit = compared(table, &q, stop);
-            if (bit == 0 || !one_value(table, bit, &q, stop) || !is_last(q, stop))
-                out.alone = false;
-            else
-                out.plain |= bit;
-            out.any |= bit;
+    mark = node->kind == SYNTAX_EQUAL ? rst_syntax_operator(node) : (rst_token){TOKEN_END, node->end, 0};
+    if (rst_token_mark(&mark, "=") || rst_token_mark(&mark, "==")) {
+        left = rst_syntax_unwrap(node->first);
+        right = rst_syntax_unwrap(node->last);
+        bit = column_bit(table, left);
+        if (bit == 0) {
+            bit = column_bit(table, right);
+            right = left;
         }
-        p = stop;
-        (void)rst_token_next(&p, end); /* AND */
+        out->any |= bit;
+        if (bit != 0 && one_value(table, bit, right)) {
+            out->plain |= bit;
+            return;
+        }
     }
+    out->alone = false;
+}
+
+static held_columns held(const rst_table *table, const rst_syntax *condition) {
+    held_columns out = {.alone = true};
+    read_term(table, condition, &out);
     return out;
 }
 
@@ -141,44 +117,39 @@ static bool hold_a_key(const rst_table *table, uint64_t columns, bool *told) {
     return any;
 }
 
-bool rst_holds_a_key(const rst_table *table, rst_span where) {
+bool rst_holds_a_key(const rst_table *table, const rst_syntax *condition) {
     bool told;
-    return hold_a_key(table, held(table, where.start, where.end, 0).any, &told);
+    return hold_a_key(table, held(table, condition).any, &told);
 }
 
-/* The condition of an UPDATE or DELETE of the table alone. False: it has none. */
-static bool condition_of(const rst_statement_parts *parts, rst_span *where) {
-    const char *p = parts->after_table.start;
-    if ((parts->kind != KIND_UPDATE && parts->kind != KIND_DELETE) || !parts->has_where || p == NULL ||
-        parts->limit.start != NULL)
-        return false;
-    for (;;) {
-        rst_token token = rst_token_next(&p, parts->after_table.end);
-        if (token.type == TOKEN_END || rst_token_is(&token, "FROM")) return false;
-        if (rst_token_mark(&token, "(") && !rst_token_skip_parentheses(&p, parts->after_table.end)) return false;
-        if (!rst_token_is(&token, "WHERE")) continue;
-        *where = (rst_span){p, parts->after_table.end};
-        return true;
-    }
+/* The condition of an UPDATE or DELETE of the table alone. Null: it has none, or NEW and OLD may be the table's names
+** in it. */
+static const rst_syntax *condition_of(const rst_statement_parts *parts) {
+    const rst_syntax *where = rst_statement_part(parts, SYNTAX_WHERE);
+    if ((parts->kind != KIND_UPDATE && parts->kind != KIND_DELETE) || where == NULL ||
+        rst_statement_part(parts, SYNTAX_FROM) != NULL || rst_statement_part(parts, SYNTAX_ORDER) != NULL ||
+        rst_statement_part(parts, SYNTAX_LIMIT) != NULL || is_row_name(&parts->table) || is_row_name(&parts->alias))
+        return NULL;
+    return where->first;
 }
 
 bool rst_finds_one_row(const rst_table *table, const rst_statement_parts *parts) {
-    rst_span where;
+    const rst_syntax *condition = condition_of(parts);
     bool told;
-    return condition_of(parts, &where) && hold_a_key(table, held(table, where.start, where.end, 0).plain, &told);
+    return condition != NULL && hold_a_key(table, held(table, condition).plain, &told);
 }
 
 int rst_one_row_tell(const rst_table *table, const rst_statement_parts *parts, char **out) {
-    rst_span where;
+    const rst_syntax *condition = condition_of(parts);
     held_columns columns;
     bool told;
     sqlite3_str *text;
-    if (rst_has_target_hint(parts) || parts->returning.start != NULL || table->internal || !condition_of(parts, &where))
+    if (condition == NULL || rst_has_target_hint(parts) || parts->returning.start != NULL || table->internal)
         return SQLITE_OK;
-    columns = held(table, where.start, where.end, 0);
+    columns = held(table, condition);
     if (!columns.alone || !hold_a_key(table, columns.plain, &told) || !told) return SQLITE_OK;
     text = sqlite3_str_new(NULL);
-    sqlite3_str_appendf(text, "%.*s AND ", (int)(where.end - parts->whole.start), parts->whole.start);
+    sqlite3_str_appendf(text, "%.*s AND ", (int)(condition->end - parts->whole.start), parts->whole.start);
     rst_append_hint_column(table, parts, text);
     sqlite3_str_appendall(text, "='" ROOTSTOCK_EXACT_HINT "'");
     *out = sqlite3_str_finish(text);

@@ -35,7 +35,7 @@ int rst_transform_query(rst_connection *c, const char *text, const char *end, ch
 /* one_row.c: whether the UPDATE or DELETE of the table alone holds a unique key equal to parameters and literals. */
 bool rst_finds_one_row(const rst_table *table, const rst_statement_parts *parts);
 /* one_row.c: whether the condition holds a unique key equal to anything: it hardly finds many rows. */
-bool rst_holds_a_key(const rst_table *table, rst_span where);
+bool rst_holds_a_key(const rst_table *table, const rst_syntax *condition);
 /* one_row.c: an UPDATE or DELETE of one row at most, with a term that says so in *out; null: it says nothing new.
 ** SQLITE_OK or SQLITE_NOMEM. The statement needed nothing else of the front door. */
 int rst_one_row_tell(const rst_table *table, const rst_statement_parts *parts, char **out);

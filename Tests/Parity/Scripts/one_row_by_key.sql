@@ -84,3 +84,16 @@ UPDATE o SET v = v + 10 WHERE k = 5;
 INSERT INTO o VALUES ('5', 5);
 UPDATE o SET v = v + 100 WHERE k = 5;
 SELECT k, v FROM o ORDER BY k, v;
+-- The key on the right, in parentheses, and a target that is called NEW or OLD.
+CREATE TABLE swapped(id INTEGER PRIMARY KEY, k TEXT UNIQUE, v);
+INSERT INTO swapped VALUES (1, 'a', 1), (2, 'b', 2), (3, '3', 3), (4, '05', '05'), (5, '5', '5');
+UPDATE swapped SET v = v + 1 WHERE 1 = id;
+UPDATE swapped SET v = v + 1 WHERE 'a' = k;
+UPDATE swapped SET v = v + 1 WHERE 3 = k;
+UPDATE swapped SET v = v + 1 WHERE ('b') == (k) AND (1 = 1);
+SELECT * FROM swapped;
+UPDATE swapped AS new SET v = v || 'x' WHERE k = new.v;
+UPDATE swapped AS old SET v = v || 'y' WHERE old.v = k OR old.v = k || 'x';
+DELETE FROM swapped WHERE 5 = k;
+DELETE FROM swapped WHERE 2 = (id);
+SELECT * FROM swapped;
