@@ -28,15 +28,26 @@ static columns_set read_set(const rst_table *table, rst_span set) {
     return out;
 }
 
-/* Whether the subqueries below the node may find something else at each row's turn. */
-static bool takes_turns(rst_connection *c, const rst_table *table, rst_span with, const rst_syntax *node) {
+/* A call that evaluates its first argument always, the others where it has to. */
+static bool is_choice(const rst_syntax *node) {
+    const rst_token name = rst_syntax_token(node, 0);
+    return node->kind == SYNTAX_CALL && (rst_token_same_name(&name, "coalesce") ||
+                                         rst_token_same_name(&name, "ifnull") || rst_token_same_name(&name, "iif"));
+}
+
+/* Whether the subqueries below the node may find something else at each row's turn. late: other rows may have been
+** changed before they are first asked. */
+static bool takes_turns(rst_connection *c, const rst_table *table, rst_span with, const rst_syntax *node, bool late) {
+    const bool choice = is_choice(node);
     for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
         const rst_syntax *select = child->first;
         const bool list = node->kind == SYNTAX_IN && child == node->last;
+        const bool later = late || node->kind == SYNTAX_CASE || (list && child->kind == SYNTAX_VECTOR) ||
+                           (choice && child != node->first && child != node->first->next);
         if (child->kind != SYNTAX_SUBQUERY) {
-            if (takes_turns(c, table, with, child)) return true;
+            if (takes_turns(c, table, with, child, later)) return true;
         } else if ((table->is_parent || !rst_subquery_reads_elsewhere(c, table, select)) &&
-                   ((list && rst_subquery_may_read_index(c, select)) ||
+                   (later || (list && rst_subquery_may_read_index(c, select)) ||
                     !rst_subquery_stands_alone(c, with, select->start, (int)(select->end - select->start)))) {
             return true;
         }
@@ -57,7 +68,7 @@ bool rst_update_is_rowwise(rst_connection *c, const rst_table *table, const rst_
     if ((parts->conflict == SQLITE_REPLACE || table->has_conflict_clauses) &&
         (columns.moves || table->is_parent || rst_trigger_any(table, TRIGGER_DELETE)))
         return true;
-    return takes_turns(c, table, with, rst_statement_part(parts, SYNTAX_SET));
+    return takes_turns(c, table, with, rst_statement_part(parts, SYNTAX_SET), false);
 }
 
 bool rst_update_fires(const rst_table *table, uint64_t set) {
