@@ -307,7 +307,6 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
     if (is_simple(table, c)) return simple(vtab, count, values, rowid);
     told = sqlite3_vtab_on_conflict(c->db);
     code = rst_check_usable(c, &message);
-    if (code == SQLITE_OK && store->writer == NULL) code = rst_write_begin(c, &message);
     if (code == SQLITE_OK && store->writer_broken) code = rst_refuse_broken(c, &message);
     if (code == SQLITE_OK) code = rst_check_not_rolled_back(c, &message);
     if (rst_program_stopped(table)) return SQLITE_CONSTRAINT;

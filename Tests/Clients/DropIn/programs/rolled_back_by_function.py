@@ -1,0 +1,32 @@
+"""A function of the program's that ends the transaction of the statement that calls it."""
+import sqlite3
+STATEMENTS = ["UPDATE t SET b = f(b)", "UPDATE t SET b = f(b) WHERE a = 1", "UPDATE t SET a = f(a) + 20", "DELETE FROM t WHERE f(a)",
+              "DELETE FROM t WHERE a = f(1)", "INSERT INTO t VALUES (9, f(1))", "INSERT INTO t VALUES (9, f(1)), (10, f(2))",
+              "UPDATE t SET b = f(b) RETURNING a", "INSERT INTO w VALUES (f(1), 2)", "UPDATE w SET y = f(y)", "DELETE FROM w WHERE f(y) > 4",
+              "INSERT OR REPLACE INTO t VALUES (2, f(5)) ON CONFLICT DO NOTHING", "SELECT f(a) FROM t"]
+for end in ("ROLLBACK", "COMMIT"):
+    for statement in STATEMENTS:
+        db = sqlite3.connect('data.db', isolation_level=None)
+        db.executescript("DROP TABLE IF EXISTS t; DROP TABLE IF EXISTS w; CREATE TABLE t(a INTEGER PRIMARY KEY, b);"
+                         "CREATE TABLE w(x PRIMARY KEY, y) WITHOUT ROWID; INSERT INTO t VALUES (1, 1), (2, 2), (3, 3); INSERT INTO w VALUES (3, 4), (5, 6)")
+        said = []
+
+        def f(value):
+            if db.in_transaction:
+                try:
+                    db.execute(end)
+                except sqlite3.Error as error:
+                    said.append(str(error))
+            return value
+        db.create_function('f', 1, f)
+        db.execute("BEGIN")
+        db.execute("INSERT INTO t VALUES (7, 7)")
+        try:
+            result = db.execute(statement).fetchall()
+        except sqlite3.Error as error:
+            result = str(error)
+        print(end, statement, result, said[:1], db.in_transaction)
+        if db.in_transaction:
+            db.execute("COMMIT")
+        print(db.execute("SELECT * FROM t").fetchall(), db.execute("SELECT * FROM w").fetchall(), db.execute("PRAGMA integrity_check").fetchall())
+        db.close()
