@@ -24,6 +24,7 @@
 #include "parser/statement.h"
 #include "parser/syntax_tree.h"
 #include "program/argument_pack.h"
+#include "rewriter/transform.h"
 
 #include <string.h>
 
@@ -300,16 +301,23 @@ static int named_columns(rst_attached *a, const rst_statement_parts *parts, char
 /* INSERT INTO t(a, "rootstock names") SELECT *, '10' FROM (VALUES ...): a virtual table is not told what was left
 ** out. */
 static int insert_text(rst_attached *a, const rst_statement_parts *parts, char **out, char **message) {
-    char *names, *list;
-    int code = named_columns(a, parts, &names, &list, message);
+    char *names, *list, *source = NULL;
+    int code = named_columns(a, parts, &names, &list, message), taken = 0;
     const int head = (int)(parts->verb.end - parts->whole.start);
+    for (const char *p = names == NULL ? NULL : names + NAMES_STAMP; p != NULL && *p != '\0'; p++) taken += *p == '1';
+    if (code == SQLITE_OK && parts->source != SOURCE_DEFAULT) {
+        code = rst_source_without_affinity(parts, taken, &source);
+        if (code == SQLITE_OK && source == NULL)
+            source = rst_span_text(parts->source_text.start, parts->source_text.end);
+    }
     if (code == SQLITE_OK && parts->source == SOURCE_DEFAULT)
         *out = sqlite3_mprintf("%.*s \"%w\".%.*s(\"rootstock names\") VALUES(%Q)", head, parts->whole.start, a->schema,
                                (int)parts->table.size, parts->table.text, names);
-    else if (code == SQLITE_OK)
-        *out = sqlite3_mprintf("%.*s \"%w\".%.*s(%s\"rootstock names\") SELECT *,%Q FROM (%.*s)", head,
-                               parts->whole.start, a->schema, (int)parts->table.size, parts->table.text, list, names,
-                               (int)(parts->source_text.end - parts->source_text.start), parts->source_text.start);
+    else if (code == SQLITE_OK && source != NULL)
+        *out =
+            sqlite3_mprintf("%.*s \"%w\".%.*s(%s\"rootstock names\") SELECT *,%Q FROM (%s)", head, parts->whole.start,
+                            a->schema, (int)parts->table.size, parts->table.text, list, names, source);
+    sqlite3_free(source);
     sqlite3_free(names);
     sqlite3_free(list);
     return code == SQLITE_OK && *out == NULL ? SQLITE_NOMEM : code;

@@ -2,8 +2,9 @@
 ** init_rows.c - the table-valued rootstock_init_rows(text, limit, parameters): the rows of a query that a program runs
 ** once.
 **
-** Each column of the query is there three times, so that a reader gets the affinity that the query's own column has:
-** b0 has none, t0 is TEXT, n0 numeric. The first reader runs the query; the program keeps its rows to its end.
+** Each column of the query is there four times, so that a reader gets the affinity that the query's own column has. b0
+** has none, t0 is TEXT, n0 numeric, r0 REAL, where whole numbers are reals. The first reader runs the query; the program
+** keeps its rows to its end.
 ** Invariant: one text with the same parameters has the same rows for every row of a program, or of one of its branches.
 */
 #include "program/program.h"
@@ -13,7 +14,7 @@
 
 #include <string.h>
 
-enum { KINDS = 3, FIRST_ARGUMENT = INIT_ROWS_COLUMNS * KINDS };
+enum { KINDS = 4, FIRST_ARGUMENT = INIT_ROWS_COLUMNS * KINDS };
 
 /* What a query gave. */
 typedef struct rst_init_subquery {
@@ -140,7 +141,8 @@ static int init_rows_connect(sqlite3 *db, void *context, int count, const char *
     UNUSED(count);
     UNUSED(arguments);
     UNUSED(message);
-    for (int i = 0; i < INIT_ROWS_COLUMNS; i++) sqlite3_str_appendf(text, "b%d,t%d TEXT,n%d NUMERIC,", i, i, i);
+    for (int i = 0; i < INIT_ROWS_COLUMNS; i++)
+        sqlite3_str_appendf(text, "b%d,t%d TEXT,n%d NUMERIC,r%d REAL,", i, i, i, i);
     sqlite3_str_appendall(text, "statement HIDDEN,rows HIDDEN,parameters HIDDEN");
     columns = sqlite3_str_finish(text);
     code = rst_eponymous_connect(db, context, columns, SQLITE_VTAB_DIRECTONLY, NULL, out);
@@ -217,8 +219,13 @@ static int init_rows_eof(sqlite3_vtab_cursor *base) {
 static int init_rows_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
     const init_rows_cursor *cursor = (init_rows_cursor *)base;
     const rst_init_subquery *rows = cursor->rows;
-    if (column < FIRST_ARGUMENT && column / KINDS < rows->columns)
-        sqlite3_result_value(context, rows->values[cursor->at * rows->columns + column / KINDS]);
+    sqlite3_value *value;
+    if (column >= FIRST_ARGUMENT || column / KINDS >= rows->columns) return SQLITE_OK;
+    value = rows->values[cursor->at * rows->columns + column / KINDS];
+    if (column % KINDS == KINDS - 1 && sqlite3_value_type(value) == SQLITE_INTEGER)
+        sqlite3_result_double(context, sqlite3_value_double(value));
+    else
+        sqlite3_result_value(context, value);
     return SQLITE_OK;
 }
 

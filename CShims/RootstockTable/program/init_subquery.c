@@ -60,7 +60,7 @@ bool rst_subquery_stands_alone(rst_connection *c, rst_span with, const char *tex
     return columns_alone(c, with, text, size) > 0;
 }
 
-int rst_result_kinds(rst_connection *c, rst_span with, const char *query, int columns, const char **kind,
+int rst_result_kinds(rst_connection *c, rst_span with, const char *query, bool table, int columns, const char **kind,
                      const char **collation) {
     static const char *const samples[] = {"1", "'01'", "'A'", "'a '"};
     sqlite3_str *text = sqlite3_str_new(NULL);
@@ -80,8 +80,8 @@ int rst_result_kinds(rst_connection *c, rst_span with, const char *query, int co
         sqlite3_str_appendf(text,
                             "%smax(typeof(c%d)<>'text' AND c%d='1'),max(typeof(c%d)='text' AND c%d=1),"
                             "max(hex(c%d)='41' AND c%d='a'),max(hex(c%d)='6120' AND c%d='a'),"
-                            "max(typeof(c%d)<>'text' AND c%d=CAST('1' AS TEXT))",
-                            i > 0 ? "," : "", i, i, i, i, i, i, i, i, i, i);
+                            "max(typeof(c%d)<>'text' AND c%d=CAST('1' AS TEXT)),max(typeof(c%d)='real')",
+                            i > 0 ? "," : "", i, i, i, i, i, i, i, i, i, i, i);
     sqlite3_str_appendall(text, " FROM \"rootstock kinds\"");
     sql = sqlite3_str_finish(text);
     if (sql == NULL) return SQLITE_NOMEM;
@@ -89,15 +89,16 @@ int rst_result_kinds(rst_connection *c, rst_span with, const char *query, int co
     sqlite3_free(sql);
     if (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
         for (int i = 0; i < columns; i++) {
-            bool text_or_number = sqlite3_column_int(statement, 5 * i) != 0;
+            bool text_or_number = sqlite3_column_int(statement, 6 * i) != 0;
             /* A text compares with an expression's value as with a text, with a column without type as it is. */
-            bool of_none = !text_or_number && sqlite3_column_int(statement, 5 * i + 4) != 0;
-            kind[i] = of_none                                         ? "+b"
-                      : !text_or_number                               ? "b"
-                      : sqlite3_column_int(statement, 5 * i + 1) != 0 ? "n"
-                                                                      : "t";
-            collation[i] = sqlite3_column_int(statement, 5 * i + 2) != 0   ? " COLLATE NOCASE"
-                           : sqlite3_column_int(statement, 5 * i + 3) != 0 ? " COLLATE RTRIM"
+            bool of_none = !text_or_number && sqlite3_column_int(statement, 6 * i + 4) != 0;
+            kind[i] = of_none                                                  ? "+b"
+                      : !text_or_number                                        ? "b"
+                      : table && sqlite3_column_int(statement, 6 * i + 5) != 0 ? "r"
+                      : sqlite3_column_int(statement, 6 * i + 1) != 0          ? "n"
+                                                                               : "t";
+            collation[i] = sqlite3_column_int(statement, 6 * i + 2) != 0   ? " COLLATE NOCASE"
+                           : sqlite3_column_int(statement, 6 * i + 3) != 0 ? " COLLATE RTRIM"
                                                                            : "";
         }
         code = SQLITE_OK;
@@ -109,7 +110,12 @@ int rst_result_kinds(rst_connection *c, rst_span with, const char *query, int co
 bool rst_init_rows_append(rst_connection *c, rst_span with, const char *query, bool first, const char *mark,
                           sqlite3_str *out) {
     sqlite3_stmt *statement = NULL;
-    char *text = sqlite3_mprintf("%.*s SELECT * FROM (%s)%s", (int)(with.end - with.start),
+    const char *p = query;
+    const rst_token word = rst_token_next(&p, query + strlen(query));
+    /* What is a table to the statement is read as one. A value or a list is not: of a compound whose first SELECT is of
+    ** REAL the others' whole numbers would become reals. */
+    const bool table = mark[0] == '\0' || (with.end != with.start && rst_token_is(&word, "WITH"));
+    char *text = sqlite3_mprintf(table ? "%.*s SELECT * FROM (%s)%s" : "%.*s %s%s", (int)(with.end - with.start),
                                  with.start == NULL ? "" : with.start, query, mark);
     int used = 0, highest;
     bool alone = text != NULL && rst_prepare_alone(c, text, &statement) == SQLITE_OK;
@@ -139,7 +145,7 @@ static bool append_once(rst_connection *c, rst_span with, const char *query, con
     char *from;
     const int columns = columns_alone(c, with, query, (int)strlen(query));
     bool done = columns > column && columns <= INIT_ROWS_COLUMNS &&
-                rst_result_kinds(c, with, typed, columns, kind, collation) == SQLITE_OK &&
+                rst_result_kinds(c, with, typed, false, columns, kind, collation) == SQLITE_OK &&
                 rst_init_rows_append(c, with, query, true, mark, source);
     from = sqlite3_str_finish(source);
     done = done && from != NULL;
@@ -156,7 +162,7 @@ static bool append_list(rst_connection *c, rst_span with, const char *query, con
     char *from;
     const int columns = columns_alone(c, with, query, (int)strlen(query));
     bool done = columns > 0 && columns <= INIT_ROWS_COLUMNS &&
-                rst_result_kinds(c, with, typed, columns, kind, collation) == SQLITE_OK &&
+                rst_result_kinds(c, with, typed, false, columns, kind, collation) == SQLITE_OK &&
                 rst_init_rows_append(c, with, query, false, mark, source);
     from = sqlite3_str_finish(source);
     done = done && from != NULL;

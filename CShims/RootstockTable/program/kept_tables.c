@@ -129,7 +129,7 @@ static bool define_kept(rst_connection *c, rst_span with, const rst_token *name,
     sqlite3_stmt *statement = NULL;
     bool done = query != NULL && whole != NULL && rst_prepare_alone(c, whole, &statement) == SQLITE_OK &&
                 sqlite3_column_count(statement) <= INIT_ROWS_COLUMNS &&
-                rst_result_kinds(c, with, query, sqlite3_column_count(statement), kind, collation) == SQLITE_OK;
+                rst_result_kinds(c, with, query, true, sqlite3_column_count(statement), kind, collation) == SQLITE_OK;
     if (done) {
         const int columns = sqlite3_column_count(statement);
         sqlite3_str_append(out, name->text, (int)name->size);

@@ -53,6 +53,11 @@ int rst_transform_target(rst_connection *c, const rst_table *table, const rst_st
 ** The upsert and RETURNING parts are left out. ignore: as INSERT OR IGNORE. *out null where nothing changes. */
 int rst_transform_insert(rst_connection *c, rst_table *table, const rst_statement_parts *parts, const char *operation,
                          bool ignore, char **out, char **message);
+/* The source of an INSERT as a query in FROM. SQLite reads its columns by the affinity of the first SELECT's: behind a
+** REAL the others' whole numbers would become reals. So of several the first gets none. Values are written +(x), and
+** another SELECT has one without rows before it. taken: how many columns the INSERT takes without a list. *out: null
+** where there is but one. SQLITE_OK or SQLITE_NOMEM. */
+int rst_source_without_affinity(const rst_statement_parts *parts, int taken, char **out);
 /* Whether a column that an INSERT leaves out gets a DEFAULT: an INTEGER PRIMARY KEY gets a new rowid, whatever its
 ** DEFAULT says. */
 bool rst_default_is_real(const rst_table *table, int number);

@@ -123,28 +123,78 @@ static void append_columns(sqlite3_str *out, const rst_table *table, const rst_s
     sqlite3_str_appendall(out, ") ");
 }
 
+/* How many results the SELECT has, or at most `taken` where it has a star. */
+static int results_of(const rst_syntax *core, int taken) {
+    int count = 0;
+    for (const rst_syntax *result = core->first; result != NULL; result = result->next) {
+        if (result->kind != SYNTAX_RESULT) continue;
+        if (result->first->kind == SYNTAX_STAR) return taken;
+        count++;
+    }
+    return count;
+}
+
+static int count_children(const rst_syntax *node) {
+    int count = 0;
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next) count++;
+    return count;
+}
+
+int rst_source_without_affinity(const rst_statement_parts *parts, int taken, char **out) {
+    const rst_syntax *select = rst_statement_part(parts, SYNTAX_SELECT),
+                     *columns = rst_statement_part(parts, SYNTAX_COLUMNS),
+                     *first = select == NULL                       ? NULL
+                              : select->first->kind == SYNTAX_WITH ? select->first->next
+                                                                   : select->first;
+    const bool compound = first != NULL && first->next != NULL &&
+                          (first->next->kind == SYNTAX_CORE || first->next->kind == SYNTAX_VALUES);
+    rst_edits edits = {0};
+    *out = NULL;
+    if (first == NULL || !(compound || (first->kind == SYNTAX_VALUES && first->first->next != NULL))) return SQLITE_OK;
+    if (first->kind == SYNTAX_VALUES) {
+        for (const rst_syntax *value = first->first->first; value != NULL; value = value->next) {
+            if (value->kind == SYNTAX_LITERAL || value->kind == SYNTAX_VARIABLE) continue;
+            rst_edits_add(&edits, value->start, value->start, sqlite3_mprintf("+("));
+            rst_edits_add(&edits, value->end, value->end, sqlite3_mprintf(")"));
+        }
+    } else {
+        sqlite3_str *empty = sqlite3_str_new(NULL);
+        const int results = results_of(first, columns == NULL ? taken : count_children(columns));
+        for (int i = 0; i < results; i++) sqlite3_str_appendall(empty, i > 0 ? ",NULL" : "SELECT NULL");
+        sqlite3_str_appendall(empty, " WHERE 0 UNION ALL ");
+        rst_edits_add(&edits, first->start, first->start, sqlite3_str_finish(empty));
+    }
+    return rst_edits_apply(&edits, parts->source_text.start, parts->source_text.end, out);
+}
+
 /* The source with the values that are added to each of its rows, each behind a comma; null: none are. */
-static void append_source(sqlite3_str *out, const rst_table *table, const rst_statement_parts *parts, bool gathered,
-                          const char *added) {
+static int append_source(sqlite3_str *out, const rst_table *table, const rst_statement_parts *parts, bool gathered,
+                         const char *added) {
     const int size = (int)(parts->source_text.end - parts->source_text.start);
     const rst_syntax *select = parts->source == SOURCE_VALUES ? rst_statement_part(parts, SYNTAX_SELECT) : NULL;
+    char *source = NULL;
+    int code = SQLITE_OK;
     if (parts->source == SOURCE_DEFAULT && (added != NULL || table->has_generated)) {
         sqlite3_str_appendf(out, "VALUES(%s)", added == NULL ? "NULL" : added + 1);
-    } else if (gathered) {
-        /* A source that reads the table itself SQLite gathers: this one asks it for a row image that there is not. A
-        ** MATERIALIZED one would give every row the affinity of the first SELECT's columns. */
-        sqlite3_str_appendf(
-            out, "SELECT *%s FROM (%.*s) WHERE (SELECT 1 FROM main.\"%w\" WHERE \"rootstock row\"=0) IS NULL",
-            added == NULL ? "" : added, size, parts->source_text.start, table->declared_name);
-    } else if (added == NULL) {
+    } else if (!gathered && added == NULL) {
         sqlite3_str_append(out, parts->source_text.start, size);
-    } else if (select != NULL && select->first->next == NULL) {
+    } else if (!gathered && select != NULL && select->first->next == NULL) {
         for (const rst_syntax *row = select->first->first; row != NULL; row = row->next)
             sqlite3_str_appendf(out, "%s%.*s%s)", row == select->first->first ? "VALUES" : ",",
                                 (int)(row->end - row->start - 1), row->start, added);
     } else {
-        sqlite3_str_appendf(out, "SELECT *%s FROM (%.*s)", added, size, parts->source_text.start);
+        code = rst_source_without_affinity(parts, rst_taken_by(table), &source);
+        sqlite3_str_appendf(out, "SELECT *%s FROM (%.*s)", added == NULL ? "" : added,
+                            source == NULL ? size : (int)strlen(source),
+                            source == NULL ? parts->source_text.start : source);
+        /* A source that reads the table itself SQLite gathers: this one asks it for a row image that there is not. A
+        ** MATERIALIZED one would give every row the affinity of the first SELECT's columns. */
+        if (gathered)
+            sqlite3_str_appendf(out, " WHERE (SELECT 1 FROM main.\"%w\" WHERE \"rootstock row\"=0) IS NULL",
+                                table->declared_name);
+        sqlite3_free(source);
     }
+    return code;
 }
 
 /* The values of the columns that are added. *out: null where there are none. */
@@ -193,9 +243,13 @@ static int transform(rst_connection *c, rst_table *table, const rst_statement_pa
             append_columns(str, table, parts, listed, &loser, operation != NULL);
         else
             sqlite3_str_appendall(str, " ");
-        append_source(str, table, parts, gathered, added);
+        code = append_source(str, table, parts, gathered, added);
         *out = sqlite3_str_finish(str);
         if (*out == NULL) code = SQLITE_NOMEM;
+    }
+    if (code != SQLITE_OK) {
+        sqlite3_free(*out);
+        *out = NULL;
     }
     sqlite3_free(added);
     sqlite3_free(listed);
