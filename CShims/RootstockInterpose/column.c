@@ -47,49 +47,17 @@ FACT(const void *, column_table_name16, ROOTSTOCK_TABLE_NAME16)
 FACT(const char *, column_origin_name, ROOTSTOCK_ORIGIN_NAME)
 FACT(const void *, column_origin_name16, ROOTSTOCK_ORIGIN_NAME16)
 
-INTERPOSED(int, data_count, (sqlite3_stmt * statement)) {
-    return sqlite3_data_count(rsti_real(statement));
-}
-
-INTERPOSED(const void *, column_blob, (sqlite3_stmt * statement, int n)) {
-    return sqlite3_column_blob(rsti_real(statement), n);
-}
-
-INTERPOSED(double, column_double, (sqlite3_stmt * statement, int n)) {
-    return sqlite3_column_double(rsti_real(statement), n);
-}
-
-INTERPOSED(int, column_int, (sqlite3_stmt * statement, int n)) {
-    return sqlite3_column_int(rsti_real(statement), n);
-}
-
-INTERPOSED(sqlite3_int64, column_int64, (sqlite3_stmt * statement, int n)) {
-    return sqlite3_column_int64(rsti_real(statement), n);
-}
-
-INTERPOSED(const unsigned char *, column_text, (sqlite3_stmt * statement, int n)) {
-    return sqlite3_column_text(rsti_real(statement), n);
-}
-
-INTERPOSED(const void *, column_text16, (sqlite3_stmt * statement, int n)) {
-    return sqlite3_column_text16(rsti_real(statement), n);
-}
-
-INTERPOSED(sqlite3_value *, column_value, (sqlite3_stmt * statement, int n)) {
-    return sqlite3_column_value(rsti_real(statement), n);
-}
-
-INTERPOSED(int, column_bytes, (sqlite3_stmt * statement, int n)) {
-    return sqlite3_column_bytes(rsti_real(statement), n);
-}
-
-INTERPOSED(int, column_bytes16, (sqlite3_stmt * statement, int n)) {
-    return sqlite3_column_bytes16(rsti_real(statement), n);
-}
-
-INTERPOSED(int, column_type, (sqlite3_stmt * statement, int n)) {
-    return sqlite3_column_type(rsti_real(statement), n);
-}
+FORWARDED(int, data_count, (sqlite3_stmt * statement), (rsti_real(statement)))
+FORWARDED(const void *, column_blob, (sqlite3_stmt * statement, int n), (rsti_real(statement), n))
+FORWARDED(double, column_double, (sqlite3_stmt * statement, int n), (rsti_real(statement), n))
+FORWARDED(int, column_int, (sqlite3_stmt * statement, int n), (rsti_real(statement), n))
+FORWARDED(sqlite3_int64, column_int64, (sqlite3_stmt * statement, int n), (rsti_real(statement), n))
+FORWARDED(const unsigned char *, column_text, (sqlite3_stmt * statement, int n), (rsti_real(statement), n))
+FORWARDED(const void *, column_text16, (sqlite3_stmt * statement, int n), (rsti_real(statement), n))
+FORWARDED(sqlite3_value *, column_value, (sqlite3_stmt * statement, int n), (rsti_real(statement), n))
+FORWARDED(int, column_bytes, (sqlite3_stmt * statement, int n), (rsti_real(statement), n))
+FORWARDED(int, column_bytes16, (sqlite3_stmt * statement, int n), (rsti_real(statement), n))
+FORWARDED(int, column_type, (sqlite3_stmt * statement, int n), (rsti_real(statement), n))
 
 INTERPOSED(int, table_column_metadata,
            (sqlite3 * db, const char *schema, const char *table, const char *column, const char **type,

@@ -39,6 +39,11 @@
 #define INTERPOSED(type, name, parameters)                                                                             \
     type rsti_##name parameters __asm__("sqlite3_" #name) __attribute__((visibility("default")));                      \
     type rsti_##name parameters
+/* One that is SQLite's own with other arguments. */
+#define FORWARDED(type, name, parameters, arguments)                                                                   \
+    INTERPOSED(type, name, parameters) {                                                                               \
+        return sqlite3_##name arguments;                                                                               \
+    }
 
 /* The table itself, so that a call is one jump through it (real.c). */
 extern sqlite3_api_routines rsti_routines __attribute__((visibility("hidden")));

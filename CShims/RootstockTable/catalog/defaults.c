@@ -25,13 +25,14 @@ static bool default_varies(const char *text) {
     return false;
 }
 
-/* DEFAULT word is the text 'word'. *name: that text, from sqlite3_malloc, or null for another kind of default. */
-static int default_word(const char *text, char **name) {
+int rst_default_word(const char *text, char **name) {
+    static const char *const values[] = {"NULL", "TRUE", "FALSE", "CURRENT_TIME", "CURRENT_DATE", "CURRENT_TIMESTAMP"};
     const char *p = text, *end = text + strlen(text);
     rst_token token = rst_token_next(&p, end), behind = rst_token_next(&p, end);
     *name = NULL;
     if (!rst_token_names(&token) || behind.type != TOKEN_END) return SQLITE_OK;
-    if (rst_token_is(&token, "NULL") || rst_token_is(&token, "TRUE") || rst_token_is(&token, "FALSE")) return SQLITE_OK;
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+        if (rst_token_is(&token, values[i])) return SQLITE_OK;
     *name = rst_token_name(&token);
     return *name == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
@@ -118,7 +119,7 @@ int rst_describe_defaults(rst_table *table) {
             if (code == SQLITE_OK) continue;
             if (code != SQLITE_NOTFOUND) return code;
         }
-        code = default_word(column->default_text, &name);
+        code = rst_default_word(column->default_text, &name);
         if (code != SQLITE_OK) return code;
         code = name != NULL ? prepare_value(table, "SELECT %Q", name, &s)
                             : prepare_value(table, "SELECT %s", column->default_text, &s);

@@ -61,6 +61,8 @@ bool rst_parts_same(const rst_part *a, const rst_part *b);
 
 /* defaults.c: what rows older than a column show, of every column with a DEFAULT. */
 int rst_describe_defaults(rst_table *table);
+/* DEFAULT word is the text 'word'. *name: that text, from sqlite3_malloc, or null for another kind of default. */
+int rst_default_word(const char *text, char **name);
 
 /* ---- describe_copy.c ---- */
 /* Names of tables of which a row of the catalog, or of an index of theirs, came, went or became another one; they

@@ -17,9 +17,7 @@ bool rst_index_is_plain(const rst_object *object) {
     rst_token token;
     if (p == NULL) return true; /* of a UNIQUE or a PRIMARY KEY */
     end = p + strlen(p);
-    do {
-        token = rst_token_next(&p, end);
-    } while (token.type != TOKEN_END && !rst_token_mark(&token, "("));
+    (void)rst_token_seek(&p, end, "(");
     for (token = rst_token_next(&p, end); token.type != TOKEN_END; token = rst_token_next(&p, end)) {
         if (rst_token_mark(&token, ")")) return rst_token_next(&p, end).type == TOKEN_END;
         if (rst_token_is(&token, "COLLATE") || (!rst_token_names(&token) && !rst_token_mark(&token, ","))) return false;

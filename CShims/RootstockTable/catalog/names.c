@@ -40,51 +40,51 @@ int rst_column_named(const rst_table *table, const rst_token *name) {
     return -1;
 }
 
+/* A walk over a list of names, or those to the left of the = of a SET. */
+typedef struct left_side {
+    const char *p, *end;
+    int depth;
+    bool right; /* behind an = */
+} left_side;
+
+static bool next_name(left_side *side, rst_token *name) {
+    while (side->p < side->end) {
+        *name = rst_token_next(&side->p, side->end);
+        if (rst_token_mark(name, "("))
+            side->depth++;
+        else if (rst_token_mark(name, ")"))
+            side->depth--;
+        else if (side->depth == 0 && (rst_token_mark(name, "=") || rst_token_mark(name, "==")))
+            side->right = true;
+        else if (side->depth == 0 && rst_token_mark(name, ","))
+            side->right = false;
+        else if (!side->right && rst_token_names(name))
+            return true;
+    }
+    return false;
+}
+
 int rst_rowid_names_in(const rst_table *table, rst_span names) {
     static const char *const words[] = {"rowid", "oid", "_rowid_"};
-    const char *p = names.start;
-    bool name = true;
-    int depth = 0, found = 0;
-    while (p != NULL && p < names.end && !table->without_rowid) {
-        rst_token token = rst_token_next(&p, names.end);
-        if (token.type == TOKEN_END) break;
-        if (rst_token_mark(&token, "(")) depth++;
-        if (rst_token_mark(&token, ")")) depth--;
-        if (depth == 0 && rst_token_mark(&token, "=")) name = false;
-        if (depth == 0 && rst_token_mark(&token, ",")) name = true;
-        for (int i = 0; i < 3 && name && rst_token_names(&token); i++) {
-            if (rst_token_same_name(&token, words[i])) found |= 1 << i;
-        }
-    }
-    /* A column of that name is one like others. */
-    for (int i = 0; i < table->column_count && found != 0; i++) {
-        for (int k = 0; k < 3; k++) {
-            if (sqlite3_stricmp(table->columns[i].name, words[k]) == 0) found &= ~(1 << k);
+    left_side side = {.p = names.start, .end = names.end};
+    rst_token name;
+    int found = 0;
+    while (!table->without_rowid && next_name(&side, &name)) {
+        for (int i = 0; i < 3; i++) {
+            /* A column of that name is one like others. */
+            if (rst_token_same_name(&name, words[i]) && rst_column_named(table, &name) < 0) found |= 1 << i;
         }
     }
     return found;
 }
 
 int rst_columns_set(const rst_table *table, rst_span set, uint64_t *bits, uint64_t **beyond) {
-    const char *p = set.start;
-    bool name = true;
-    int depth = 0, code = SQLITE_OK;
-    while (p < set.end && code == SQLITE_OK) {
-        rst_token token = rst_token_next(&p, set.end);
-        if (token.type == TOKEN_END) break;
-        if (rst_token_mark(&token, "("))
-            depth++;
-        else if (rst_token_mark(&token, ")"))
-            depth--;
-        else if (rst_token_mark(&token, "=") && depth == 0)
-            name = false;
-        else if (rst_token_mark(&token, ",") && depth == 0)
-            name = true;
-        else if (name) {
-            for (int i = 0; i < table->column_count && code == SQLITE_OK; i++) {
-                if (rst_token_same_name(&token, table->columns[i].name)) code = rst_columns_add(table, i, bits, beyond);
-            }
-        }
+    left_side side = {.p = set.start, .end = set.end};
+    rst_token name;
+    int code = SQLITE_OK;
+    while (code == SQLITE_OK && next_name(&side, &name)) {
+        const int column = rst_column_named(table, &name);
+        if (column >= 0) code = rst_columns_add(table, column, bits, beyond);
     }
     return code;
 }

@@ -274,12 +274,9 @@ static int lay_out(rst_table *table) {
 
 /* WITHOUT ROWID and STRICT stand behind the parenthesis of the columns. */
 static void read_options(rst_table *table, const rst_syntax *create) {
-    const char *p = create->last->end;
-    for (rst_token token = rst_token_next(&p, create->end); token.type != TOKEN_END;
-         token = rst_token_next(&p, create->end)) {
-        if (rst_token_is(&token, "WITHOUT")) table->without_rowid = true;
-        if (rst_token_is(&token, "STRICT")) table->strict = true;
-    }
+    const char *p = create->last->end, *q = p;
+    table->without_rowid = rst_token_seek(&p, create->end, "WITHOUT");
+    table->strict = rst_token_seek(&q, create->end, "STRICT");
 }
 
 int rst_table_begin(rst_connection *c, const rst_object *object, rst_table **out) {

@@ -16,8 +16,8 @@ static bool has_table(sqlite3 *db, const char *schema, const char *name) {
 }
 
 /* Whether the text has the name of a table or view of temp which hides the store's of that name. */
-static bool names_what_temp_hides(rst_connection *c, const char *text) {
-    const char *p = text, *end = text + strlen(text);
+static bool names_what_temp_hides(rst_connection *c, const char *text, const char *end) {
+    const char *p = text;
     rst_token token;
     do {
         char *name;
@@ -33,10 +33,10 @@ static bool names_what_temp_hides(rst_connection *c, const char *text) {
     return false;
 }
 
-int rst_statement_check_known(rst_connection *c, const char *text, bool *unknown, char **message) {
+int rst_statement_check_known(rst_connection *c, const char *text, const char *end, bool *unknown, char **message) {
     rst_schema *schema = schema_of(c);
     sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(schema->schema_db, text, -1, &statement, NULL);
+    int code = sqlite3_prepare_v2(schema->schema_db, text, (int)(end - text), &statement, NULL);
     const char *words;
     sqlite3_finalize(statement);
     *unknown = false;
@@ -51,7 +51,7 @@ int rst_statement_check_known(rst_connection *c, const char *text, bool *unknown
         return SQLITE_OK;
     }
     rst_set_message(message, "%s", words);
-    if (names_what_temp_hides(c, text)) { /* it asks the schema database, whose words are gone then */
+    if (names_what_temp_hides(c, text, end)) { /* it asks the schema database, whose words are gone then */
         rst_forget_message(message);
         *unknown = true;
         return SQLITE_OK;
@@ -59,22 +59,20 @@ int rst_statement_check_known(rst_connection *c, const char *text, bool *unknown
     return code;
 }
 
-int rst_statement_check(rst_connection *c, const char *text, char **message) {
+int rst_statement_check(rst_connection *c, const char *text, const char *end, char **message) {
     bool unknown;
-    return rst_statement_check_known(c, text, &unknown, message);
+    return rst_statement_check_known(c, text, end, &unknown, message);
 }
 
 int rst_statement_check_clauses(rst_connection *c, const rst_table *table, const rst_statement_parts *parts,
                                 char **message) {
     sqlite3_str *text = sqlite3_str_new(NULL);
     const char *separator = "";
-    bool unknown;
     char *built;
     int code;
     sqlite3_str_append(text, parts->whole.start, (int)(parts->verb.start - parts->whole.start)); /* a WITH */
     sqlite3_str_appendf(text, "INSERT INTO main.\"%w\"", table->name);
-    if (parts->alias.type != TOKEN_END)
-        sqlite3_str_appendf(text, " AS %.*s", (int)parts->alias.size, parts->alias.text);
+    rst_statement_append_alias(text, parts);
     sqlite3_str_appendall(text, " VALUES (");
     for (int i = 0; i < table->column_count; i++) {
         if (table->columns[i].generated != 0) continue;
@@ -84,7 +82,7 @@ int rst_statement_check_clauses(rst_connection *c, const rst_table *table, const
     sqlite3_str_appendf(text, ") %.*s", (int)(parts->upsert.end - parts->upsert.start), parts->upsert.start);
     built = sqlite3_str_finish(text);
     if (built == NULL) return SQLITE_NOMEM;
-    code = rst_statement_check_known(c, built, &unknown, message);
+    code = rst_statement_check(c, built, built + strlen(built), message);
     sqlite3_free(built);
     return code;
 }
@@ -112,4 +110,13 @@ sqlite3_stmt *rst_statement_kept(rst_connection *c, const char *sql) {
     if (token.type != TOKEN_END && !rst_token_mark(&token, ";")) return NULL;
     schema_of(c)->asked = NULL;
     return statement;
+}
+
+bool rst_finds_name(rst_connection *c, const char *query, const char *name, bool otherwise) {
+    sqlite3_stmt *statement;
+    if (query == NULL || name == NULL || rst_statement_get(c, query, &statement) != SQLITE_OK) return otherwise;
+    if (sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC) == SQLITE_OK)
+        otherwise = sqlite3_step(statement) == SQLITE_ROW;
+    rst_statement_done(c, statement);
+    return otherwise;
 }

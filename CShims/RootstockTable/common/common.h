@@ -34,6 +34,10 @@ int rst_take_message(sqlite3_vtab *base, int code, char *message);
 /* sqlite3_declare_vtab, and SQLITE_INTERRUPT for an interrupt, which SQLite calls an error of the text. */
 int rst_declare_columns(sqlite3 *db, const char *sql);
 
+/* The string's text becomes *out where code is SQLITE_OK, and null otherwise. Gives back code, or SQLITE_NOMEM where
+** there is no text. */
+int rst_str_give(sqlite3_str *string, int code, char **out);
+
 /* ---- registration.c ---- */
 int rst_function(rst_connection *c, const char *name, int count, int flags,
                  void (*function)(sqlite3_context *, int, sqlite3_value **));

@@ -34,3 +34,11 @@ int rst_declare_columns(sqlite3 *db, const char *sql) {
     bool interrupted = code == SQLITE_ERROR && strcmp(sqlite3_errmsg(db), sqlite3_errstr(SQLITE_INTERRUPT)) == 0;
     return interrupted ? SQLITE_INTERRUPT : code;
 }
+
+int rst_str_give(sqlite3_str *string, int code, char **out) {
+    *out = sqlite3_str_finish(string);
+    if (code == SQLITE_OK) return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    sqlite3_free(*out);
+    *out = NULL;
+    return code;
+}

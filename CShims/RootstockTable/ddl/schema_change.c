@@ -229,8 +229,7 @@ static int apply(rst_connection *c, const rst_schema_rows *before, const rst_sch
 static int count_checks(const char *sql) {
     const char *p = sql, *end = sql + strlen(sql);
     int count = 0;
-    for (rst_token token = rst_token_next(&p, end); token.type != TOKEN_END; token = rst_token_next(&p, end))
-        count += rst_token_is(&token, "CHECK");
+    while (rst_token_seek(&p, end, "CHECK")) count++;
     return count;
 }
 

@@ -121,9 +121,8 @@ static int mirror_text(rst_connection *c, const char *name, char **out) {
     if (code != SQLITE_OK) return code;
     sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
     if (sqlite3_step(statement) == SQLITE_ROW) {
-        const char *sql = (const char *)sqlite3_column_text(statement, 0), *p = sql;
-        if (sql != NULL) (void)rst_token_next(&p, sql + strlen(sql)); /* CREATE */
-        *out = sql == NULL ? NULL : sqlite3_mprintf("CREATE TEMP%s", p);
+        const char *sql = (const char *)sqlite3_column_text(statement, 0);
+        *out = sql == NULL ? NULL : rst_temporary_text(sql);
         if (*out == NULL) code = SQLITE_NOMEM;
     }
     sqlite3_finalize(statement);

@@ -114,13 +114,7 @@ static bool prepares(sqlite3 *db, const char *sql) {
 }
 
 static bool names(const char *sql, const char *name) {
-    const char *p = sql, *end = sql + strlen(sql);
-    rst_token token;
-    do {
-        token = rst_token_next(&p, end);
-        if (rst_token_names(&token) && rst_token_same_name(&token, name)) return true;
-    } while (token.type != TOKEN_END);
-    return false;
+    return rst_span_lists((rst_span){sql, sql + strlen(sql)}, name);
 }
 
 /* Whether a text of temp's may mean that table of an attached file. */

@@ -227,12 +227,7 @@ static int whole(rst_attached *a, const char *sql, const char *end, whole_kind k
     sqlite3_str_appendall(text, ")");
     rst_parameters_free(&parameters);
     sqlite3_free(inner);
-    *out = sqlite3_str_finish(text);
-    if (code == SQLITE_OK && *out == NULL) code = SQLITE_NOMEM;
-    if (code == SQLITE_OK) return code;
-    sqlite3_free(*out);
-    *out = NULL;
-    return code;
+    return rst_str_give(text, code, out);
 }
 
 /* The first table below the node, in the order of the text, that is none of the store's; null: all are. */

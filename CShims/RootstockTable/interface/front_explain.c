@@ -40,13 +40,7 @@ static int explain_text(rst_connection *c, const char *text, const char *end, co
     }
     sqlite3_free(sqlite3_str_finish(numbered));
     rst_parameters_free(&parameters);
-    *out = sqlite3_str_finish(str);
-    if (code == SQLITE_OK && *out == NULL) code = SQLITE_NOMEM;
-    if (code != SQLITE_OK) {
-        sqlite3_free(*out);
-        *out = NULL;
-    }
-    return code;
+    return rst_str_give(str, code, out);
 }
 
 int rst_rewrite_query_plan(rst_connection *c, const char *p, const char *end, char **out, char **message) {
@@ -67,9 +61,7 @@ int rst_rewrite_query_plan(rst_connection *c, const char *p, const char *end, ch
         if (code == SQLITE_OK && inner == NULL) inner = rst_span_text(p, end);
     }
     rst_syntax_free(&tree);
-    if (code != SQLITE_OK) return code;
-    if (inner == NULL) return SQLITE_NOMEM;
-    code = explain_text(c, p, end, inner, out, message);
+    if (code == SQLITE_OK) code = inner == NULL ? SQLITE_NOMEM : explain_text(c, p, end, inner, out, message);
     sqlite3_free(inner);
     return code;
 }

@@ -16,16 +16,12 @@
 #include <string.h>
 
 bool rst_is_listed(rst_connection *c, const char *schema, const char *name, const char *types) {
-    sqlite3_stmt *query;
-    bool found = false;
+    bool found;
     char *sql;
     if (sqlite3_db_filename(c->db, schema) == NULL) return false; /* temp, before anything is made in it */
     sql = sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master WHERE name=?1 COLLATE NOCASE AND type IN (%s)", schema,
                           types);
-    if (sql != NULL && rst_statement_get(c, sql, &query) == SQLITE_OK) {
-        found = sqlite3_bind_text(query, 1, name, -1, SQLITE_STATIC) == SQLITE_OK && sqlite3_step(query) == SQLITE_ROW;
-        rst_statement_done(c, query);
-    }
+    found = rst_finds_name(c, sql, name, false);
     sqlite3_free(sql);
     return found;
 }
@@ -96,17 +92,16 @@ static int transform_object(rst_connection *c, const char *sql, const char *end,
 ** on the SELECT. SQLITE_NOTFOUND: it is no such statement. */
 static int ask_connection(rst_connection *c, const rst_schema_statement *s, const char *end, char **message) {
     sqlite3_stmt *statement = NULL;
-    char *text, *named = NULL;
+    char *text;
     int code;
     if (!rst_schema_statement_is(s, "CREATE", "TABLE") || !rst_token_is(&s->after, "AS")) return SQLITE_NOTFOUND;
     text = rst_span_text(s->after.text + s->after.size, end);
-    code = text == NULL ? SQLITE_NOMEM : rst_transform_names(c, text, text + strlen(text), &named, message);
+    code = rst_tell(c, rst_transform, &text);
     if (code == SQLITE_OK) {
-        code = sqlite3_prepare_v2(c->db, named != NULL ? named : text, -1, &statement, NULL);
+        code = sqlite3_prepare_v2(c->db, text, -1, &statement, NULL);
         if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(c->db));
     }
     sqlite3_finalize(statement);
-    sqlite3_free(named);
     sqlite3_free(text);
     return code;
 }
@@ -156,11 +151,7 @@ static int ddl_call(rst_connection *c, const char *sql, const char *end, char **
     sqlite3_str_appendall(text, ")");
     sqlite3_free(quoted);
     rst_parameters_free(&parameters);
-    *out = sqlite3_str_finish(text);
-    if (code == SQLITE_OK && *out == NULL) code = SQLITE_NOMEM;
-    if (code == SQLITE_OK) return SQLITE_OK;
-    sqlite3_free(*out);
-    *out = NULL;
+    code = rst_str_give(text, code, out);
     return code == SQLITE_RANGE ? SQLITE_ERROR : code;
 }
 
@@ -183,10 +174,8 @@ int rst_rewrite_schema(rst_connection *c, const char *sql, const char *end, cons
     if (create && (trigger || index)) {
         /* On which table? */
         const char *p = s.after.text;
-        rst_token token, on_schema, table;
-        do {
-            token = rst_token_next(&p, end);
-        } while (token.type != TOKEN_END && !rst_token_is(&token, "ON"));
+        rst_token on_schema, table;
+        (void)rst_token_seek(&p, end, "ON");
         table = rst_token_object(&p, end, &on_schema);
         if (trigger && s.temporary)
             return transform_temporary_trigger(c, sql, end, &s, rst_target(c, &on_schema, &table) != NULL, out,

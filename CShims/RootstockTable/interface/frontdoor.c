@@ -63,17 +63,9 @@ static int rewrite_changes(const rst_statement_parts *parts, char **out) {
 /* A change of a view or of a table that is not the store's. */
 static int rewrite_elsewhere(rst_connection *c, const rst_statement_parts *parts, const char *sql, const char *end,
                              char **out, char **message) {
-    char *copied = NULL;
-    int code = rst_transfer_out(c, parts, &copied);
-    if (code == SQLITE_OK && copied != NULL) {
-        code = rst_transform_names(c, copied, copied + strlen(copied), out, message);
-        if (code == SQLITE_OK && *out == NULL)
-            *out = copied;
-        else
-            sqlite3_free(copied);
-    } else if (code == SQLITE_OK) {
-        code = rst_transform_names(c, sql, end, out, message);
-    }
+    int code = rst_transfer_out(c, parts, out);
+    if (code == SQLITE_OK)
+        code = *out != NULL ? rst_tell(c, rst_transform, out) : rst_transform_names(c, sql, end, out, message);
     return code == SQLITE_OK ? rst_statement_constraints_rewrite(c, parts, sql, end, out, message) : code;
 }
 
@@ -112,12 +104,7 @@ static int rewrite_program(rst_connection *c, const rst_statement_parts *parts, 
         if (code == SQLITE_OK)
             code = rst_argument_pack_arguments(values.highest > 0 ? &values : &compiled->parameters, text);
         sqlite3_str_appendall(text, ")");
-        *out = sqlite3_str_finish(text);
-        if (code == SQLITE_OK && *out == NULL) code = SQLITE_NOMEM;
-        if (code != SQLITE_OK) {
-            sqlite3_free(*out);
-            *out = NULL;
-        }
+        code = rst_str_give(text, code, out);
     }
     rst_parameters_free(&values);
     sqlite3_free(whole);
@@ -131,28 +118,11 @@ static int rewrite_change(rst_connection *c, rst_table *table, const rst_stateme
     int code;
     if (rst_needs_program(c, table, parts)) return rewrite_program(c, parts, out, message);
     if (parts->kind == KIND_INSERT) {
-        char *filled = NULL, *named = NULL;
-        code = rst_transform_insert(c, table, parts, NULL, false, &filled, message);
-        if (code == SQLITE_OK && filled != NULL) {
-            /* What is wrong with it must be said of what the user wrote. */
-            char *whole = rst_span_text(parts->whole.start, parts->whole.end);
-            code = whole == NULL ? SQLITE_NOMEM : rst_statement_check(c, whole, message);
-            sqlite3_free(whole);
-            if (code != SQLITE_OK) {
-                sqlite3_free(filled);
-                return code;
-            }
-        }
-        if (code != SQLITE_OK || filled == NULL) {
-            return code != SQLITE_OK ? code : rst_transform_names(c, sql, end, out, message);
-        }
-        code = rst_transform_names(c, filled, filled + strlen(filled), &named, message);
-        if (code == SQLITE_OK && named == NULL)
-            *out = filled;
-        else
-            sqlite3_free(filled);
-        if (named != NULL) *out = named;
-        return code;
+        code = rst_transform_insert(c, table, parts, NULL, false, out, message);
+        if (code != SQLITE_OK) return code;
+        if (*out == NULL) return rst_transform_names(c, sql, end, out, message);
+        code = rst_statement_check(c, sql, end, message); /* what is wrong is said of what the user wrote */
+        return code == SQLITE_OK ? rst_tell(c, rst_transform, out) : code;
     }
     if (rst_statement_clears(parts) && !table->internal) return rst_bulk_clear_text(c, table, parts, out);
     if (parts->kind == KIND_UPDATE && table->has_generated) {
@@ -160,7 +130,7 @@ static int rewrite_change(rst_connection *c, rst_table *table, const rst_stateme
         if (code != SQLITE_OK) return code;
     }
     if (rst_has_target_hint(parts)) return rst_transform_target(c, table, parts, out, message);
-    code = rst_bulk_text(c, table, parts, out, message);
+    code = rst_bulk_text(c, table, parts, out);
     if (code != SQLITE_OK || *out != NULL) return code;
     return rst_transform_names(c, sql, end, out, message);
 }
@@ -169,23 +139,20 @@ static int rewrite_change(rst_connection *c, rst_table *table, const rst_stateme
 ** planner is told less than SQLite knows, so that the schema database is asked. */
 static int check_partial_hint(rst_connection *c, const char *sql, const char *end, const char *rewritten,
                               char **message) {
-    char *text, *words = NULL;
+    char *words = NULL;
     int code;
     if (rewritten == NULL || !rewriter_of(c)->has_conditions || strstr(rewritten, ROOTSTOCK_INDEX_HINT) == NULL)
         return SQLITE_OK;
-    text = rst_span_text(sql, end);
-    if (text == NULL) return SQLITE_NOMEM;
-    code = rst_statement_check(c, text, &words);
+    code = rst_statement_check(c, sql, end, &words);
     if (code != SQLITE_NOMEM && (words == NULL || strcmp(words, "no query solution") != 0)) code = SQLITE_OK;
     if (code != SQLITE_OK && words != NULL) rst_set_message(message, "%s", words);
     sqlite3_free(words);
-    sqlite3_free(text);
     return code;
 }
 
 static int tell_plan(rst_connection *c, rst_table *table, const rst_statement_parts *parts, char **out) {
     const rst_rewriter *rewriter = rewriter_of(c);
-    int code = rst_key_order_plain(c, table, parts, rst_needs_program, out);
+    int code = rst_key_order_plain(c, table, parts, out);
     if (code == SQLITE_OK && *out == NULL && !rewriter->has_expressions && !rewriter->has_exclusions)
         code = rst_one_row_tell(table, parts, out);
     return code;
@@ -194,10 +161,9 @@ static int tell_plan(rst_connection *c, rst_table *table, const rst_statement_pa
 /* A change or a WITH without a tree: SQLite refuses it, in its own words, when it is prepared. One that it would take
 ** must not pass by. */
 static int check_refused(rst_connection *c, const char *sql, const char *end, char **message) {
-    char *whole = rst_span_text(sql, end), *words = NULL;
-    int code = whole == NULL ? SQLITE_NOMEM : rst_statement_check(c, whole, &words);
+    char *words = NULL;
+    int code = rst_statement_check(c, sql, end, &words);
     sqlite3_free(words);
-    sqlite3_free(whole);
     if (code != SQLITE_OK) return code == SQLITE_NOMEM ? code : SQLITE_OK;
     rst_set_message(message, "the statement is not understood");
     return SQLITE_ERROR;
@@ -265,10 +231,12 @@ static int rewrite_explain(rst_connection *c, const char *sql, const char *end, 
     if (code == SQLITE_OK) code = rst_program_text(c, &parts, &inner, message);
     rst_syntax_free(&tree);
     if (code == SQLITE_OK && inner == NULL) code = rewrite(c, p, (int)(end - p), &inner, NULL, message);
-    if (code != SQLITE_OK || inner == NULL) return code;
-    *out = sqlite3_mprintf("EXPLAIN %s", inner);
+    if (code == SQLITE_OK && inner != NULL) {
+        *out = sqlite3_mprintf("EXPLAIN %s", inner);
+        if (*out == NULL) code = SQLITE_NOMEM;
+    }
     sqlite3_free(inner);
-    return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    return code;
 }
 
 /* REINDEX, ANALYZE. Of a temp or attached object, or schema: SQLite's own. */
@@ -308,7 +276,8 @@ static int rewrite_vacuum(rst_connection *c, const char *p, const char *end, con
     if (!rst_token_is(&token, "INTO")) return SQLITE_OK;
     text = sqlite3_mprintf("VACUUM %.*s", (int)(stop - words), words);
     if (text == NULL) return SQLITE_NOMEM;
-    code = rst_statement_check(c, text, message); /* what stands behind INTO becomes an argument: is it one? */
+    code = rst_statement_check(c, text, text + strlen(text),
+                               message); /* what stands behind INTO becomes an argument: is it one? */
     sqlite3_free(text);
     if (code != SQLITE_OK) return code;
     *out = sqlite3_mprintf("SELECT 1 WHERE rootstock_vacuum_into(%.*s)", (int)(end - p), p);

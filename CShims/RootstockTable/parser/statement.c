@@ -148,6 +148,10 @@ bool rst_statement_gives_one_row(const rst_statement_parts *parts) {
     return select->first->kind == SYNTAX_VALUES && select->first->next == NULL && select->first->first->next == NULL;
 }
 
+void rst_statement_append_alias(sqlite3_str *out, const rst_statement_parts *parts) {
+    if (parts->alias.type != TOKEN_END) sqlite3_str_appendf(out, " AS %.*s", (int)parts->alias.size, parts->alias.text);
+}
+
 bool rst_statement_clears(const rst_statement_parts *parts) {
     return parts->kind == KIND_DELETE && parts->tree->root->first == parts->tree->root->last &&
            parts->index.type == TOKEN_END;

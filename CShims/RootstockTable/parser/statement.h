@@ -4,6 +4,7 @@
 #ifndef ROOTSTOCK_STATEMENT_H
 #define ROOTSTOCK_STATEMENT_H
 
+#include "common/sqlite_api.h"
 #include "parser/syntax_tree.h"
 
 typedef enum rst_kind { KIND_OTHER = 0, KIND_SELECT, KIND_INSERT, KIND_UPDATE, KIND_DELETE } rst_kind;
@@ -47,6 +48,8 @@ void rst_statement_read(const rst_syntax_tree *tree, const char *sql, const char
 const rst_syntax *rst_statement_part(const rst_statement_parts *parts, rst_syntax_kind kind);
 /* An INSERT of DEFAULT VALUES, or of one row of VALUES. */
 bool rst_statement_gives_one_row(const rst_statement_parts *parts);
+/* Appends the target's alias, if it has one, behind AS. */
+void rst_statement_append_alias(sqlite3_str *out, const rst_statement_parts *parts);
 /* A DELETE of every row, of which nothing else is said: no WITH, no RETURNING, and nothing behind the table that could
 ** be wrong. */
 bool rst_statement_clears(const rst_statement_parts *parts);

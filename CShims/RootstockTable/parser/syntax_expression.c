@@ -26,8 +26,9 @@ bool rst_syntax_selects(const rst_token *token) {
            (rst_token_is(token, "SELECT") || rst_token_is(token, "VALUES") || rst_token_is(token, "WITH"));
 }
 
-rst_syntax *rst_syntax_subquery(rst_syntax_parser *p, rst_syntax_kind kind) {
-    rst_syntax *node = rst_syntax_open(p, kind);
+/* (SELECT ...) */
+static rst_syntax *subquery(rst_syntax_parser *p) {
+    rst_syntax *node = rst_syntax_open(p, SYNTAX_SUBQUERY);
     rst_syntax_expect_mark(p, '(');
     rst_syntax_append(p, node, rst_syntax_select(p));
     rst_syntax_expect_mark(p, ')');
@@ -45,7 +46,7 @@ rst_syntax *rst_syntax_vector(rst_syntax_parser *p) {
 static rst_syntax *parentheses(rst_syntax_parser *p) {
     rst_token inner = rst_syntax_ahead(p);
     rst_syntax *node;
-    if (rst_syntax_selects(&inner)) return rst_syntax_subquery(p, SYNTAX_SUBQUERY);
+    if (rst_syntax_selects(&inner)) return subquery(p);
     node = rst_syntax_vector(p);
     if (node->first == NULL)
         rst_syntax_fail(p);
@@ -228,7 +229,7 @@ static rst_syntax *primary(rst_syntax_parser *p) {
             if (syntax_is(p, "EXISTS")) {
                 rst_syntax *node = rst_syntax_open(p, SYNTAX_EXISTS);
                 rst_syntax_advance(p);
-                rst_syntax_append(p, node, rst_syntax_subquery(p, SYNTAX_SUBQUERY));
+                rst_syntax_append(p, node, subquery(p));
                 return rst_syntax_close(p, node);
             }
             break;
@@ -321,7 +322,7 @@ static rst_syntax *members(rst_syntax_parser *p) {
     rst_syntax *node;
     if (syntax_mark(p, '(')) {
         rst_token inner = rst_syntax_ahead(p);
-        return rst_syntax_selects(&inner) ? rst_syntax_subquery(p, SYNTAX_SUBQUERY) : rst_syntax_vector(p);
+        return rst_syntax_selects(&inner) ? subquery(p) : rst_syntax_vector(p);
     }
     node = rst_syntax_open(p, SYNTAX_TABLE);
     rst_syntax_append(p, node, rst_syntax_object(p));

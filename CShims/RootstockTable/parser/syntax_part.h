@@ -60,8 +60,6 @@ void rst_syntax_expressions(rst_syntax_parser *p, rst_syntax *parent);
 rst_syntax *rst_syntax_vector(rst_syntax_parser *p);
 /* What OVER has in parentheses. */
 rst_syntax *rst_syntax_window(rst_syntax_parser *p);
-/* (SELECT ...) */
-rst_syntax *rst_syntax_subquery(rst_syntax_parser *p, rst_syntax_kind kind);
 /* Whether the token begins a SELECT, for a parenthesis before it. */
 bool rst_syntax_selects(const rst_token *token);
 

@@ -265,3 +265,10 @@ bool rst_token_skip_parentheses(const char **position, const char *end) {
     }
     return true;
 }
+
+bool rst_token_seek(const char **position, const char *end, const char *word) {
+    rst_token token;
+    do token = rst_token_next(position, end);
+    while (token.type != TOKEN_END && !rst_token_is(&token, word) && !rst_token_mark(&token, word));
+    return token.type != TOKEN_END;
+}

@@ -56,6 +56,8 @@ bool rst_token_is_rowid(const rst_token *token);
 /* The name at *position and the schema before it, if any ("schema.name"; otherwise *schema is TOKEN_END). Moves
 ** *position behind the name. */
 rst_token rst_token_object(const char **position, const char *end, rst_token *schema);
+/* Moves *position behind the first token that is this word or mark. False, and it is at the end: there is none. */
+bool rst_token_seek(const char **position, const char *end, const char *word);
 /* *position stands behind an opening parenthesis: moves it behind the matching one. False if there is none. */
 bool rst_token_skip_parentheses(const char **position, const char *end);
 

@@ -145,10 +145,10 @@ static bool acts_on_delete(const rst_table *table) {
 
 static int compile_inner(rst_connection *c, rst_table *table, const rst_statement_parts *parts, rst_code *code,
                          char **message) {
-    char *text = NULL, *named = NULL;
     int result;
     if (parts->kind == KIND_INSERT) {
-        result = rst_transform_insert(c, table, parts, parts->upsert.start != NULL ? "0" : NULL, true, &text, message);
+        result = rst_transform_insert(c, table, parts, parts->upsert.start != NULL ? "0" : NULL, true, &code->inner,
+                                      message);
         if (result != SQLITE_OK) return result;
     } else {
         /* Only an UPDATE can pass over a row uncounted. So it finds the rows of a DELETE that may have to: a trigger
@@ -160,12 +160,9 @@ static int compile_inner(rst_connection *c, rst_table *table, const rst_statemen
         sqlite3_str_append(out, parts->whole.start, (int)(parts->verb.start - parts->whole.start));
         sqlite3_str_appendall(out, updates ? "UPDATE OR IGNORE" : "DELETE FROM");
         sqlite3_str_appendf(out, " main.\"%w\"", table->declared_name);
-        if (parts->alias.type != TOKEN_END) {
-            sqlite3_str_appendall(out, " AS ");
-            sqlite3_str_append(out, parts->alias.text, (int)parts->alias.size);
-        } else if (strcmp(table->name, table->declared_name) != 0) {
+        rst_statement_append_alias(out, parts);
+        if (parts->alias.type == TOKEN_END && strcmp(table->name, table->declared_name) != 0)
             sqlite3_str_appendf(out, " AS \"%w\"", table->name);
-        }
         sqlite3_str_appendall(out, " ");
         if (updates && (code->rowwise || parts->kind == KIND_DELETE)) {
             /* Which rows; what becomes of them is clauses[0], or that they go. */
@@ -188,15 +185,9 @@ static int compile_inner(rst_connection *c, rst_table *table, const rst_statemen
         }
         if (parts->limit.start != NULL && !rst_update_has_from(parts))
             sqlite3_str_appendf(out, " %.*s", (int)(parts->limit.end - parts->limit.start), parts->limit.start);
-        text = sqlite3_str_finish(out);
-        if (text == NULL) return SQLITE_NOMEM;
+        code->inner = sqlite3_str_finish(out);
     }
-    result = rst_transform_names(c, text, text + strlen(text), &named, message);
-    if (result == SQLITE_OK && named != NULL) {
-        sqlite3_free(text);
-        text = named;
-    }
-    code->inner = text;
+    result = rst_tell(c, rst_transform, &code->inner);
     /* Of a DELETE the rows are counted before they go, so that none may be passed over. */
     if (parts->kind == KIND_DELETE && code->foreign_keys && acts_on_delete(table)) return result;
     if (result == SQLITE_OK && rst_statement_clears(parts) && !table->internal &&
@@ -204,28 +195,20 @@ static int compile_inner(rst_connection *c, rst_table *table, const rst_statemen
         result = rst_bulk_clear_text(c, table, parts, &code->bulk);
     }
     if (result == SQLITE_OK && code->bulk == NULL && parts->kind != KIND_INSERT && !code->rowwise)
-        result = rst_bulk_text(c, table, parts, &code->bulk, message);
+        result = rst_bulk_text(c, table, parts, &code->bulk);
     return result;
 }
 
 /* The SELECT of a RETURNING list over a row image. with: the statement's WITH. */
 static int returning_select(rst_connection *c, const rst_table *table, rst_span with, const char *list, int size,
-                            char **out, char **message) {
+                            char **out) {
     sqlite3_str *text = sqlite3_str_new(NULL);
-    char *named = NULL;
-    int result;
     sqlite3_str_append(text, with.start, (int)(with.end - with.start));
     /* Never the alias: RETURNING knows the table by its own name only. */
     sqlite3_str_appendf(text, "SELECT %.*s FROM main.\"%w\" AS \"%w\" WHERE \"rootstock row\"=1", size, list,
                         table->declared_name, table->name);
     *out = sqlite3_str_finish(text);
-    if (*out == NULL) return SQLITE_NOMEM;
-    result = rst_transform_names(c, *out, *out + strlen(*out), &named, message);
-    if (named != NULL) {
-        sqlite3_free(*out);
-        *out = named;
-    }
-    return result;
+    return rst_tell(c, rst_transform, out);
 }
 
 static int compile_returning(rst_connection *c, rst_table *table, const rst_statement_parts *parts, rst_code *code,
@@ -235,7 +218,7 @@ static int compile_returning(rst_connection *c, rst_table *table, const rst_stat
     int size = (int)(parts->returning.end - list);
     char *once = NULL, *counted = NULL, *kept = NULL;
     sqlite3_stmt *statement = NULL;
-    int result = returning_select(c, table, with, list, size, &code->returning, message);
+    int result = returning_select(c, table, with, list, size, &code->returning);
     if (result == SQLITE_OK) result = rst_statement_get(c, code->returning, &statement);
     if (result != SQLITE_OK) {
         rst_set_message(message, "%s", sqlite3_errmsg(c->db));
@@ -244,7 +227,7 @@ static int compile_returning(rst_connection *c, rst_table *table, const rst_stat
     code->returning_columns = sqlite3_column_count(statement);
     rst_statement_done(c, statement);
     /* What does not look at the row is asked for once, and changes() is what it was before the triggers. */
-    result = rst_init_subquery_common_tables(c, with, parts->returning, 1, NULL, &kept);
+    result = rst_init_subquery_common_tables(c, parts, parts->returning, 1, NULL, &kept);
     if (kept != NULL) with = (rst_span){kept, kept + strlen(kept)};
     once = rst_init_subquery_returning(table, with, list, size);
     if (result == SQLITE_OK && once == NULL) result = SQLITE_NOMEM;
@@ -264,7 +247,7 @@ static int compile_returning(rst_connection *c, rst_table *table, const rst_stat
                                 memcmp(list, parts->returning.start, (size_t)size) != 0)) {
         code->names = code->returning;
         code->returning = NULL;
-        result = returning_select(c, table, with, list, size, &code->returning, message);
+        result = returning_select(c, table, with, list, size, &code->returning);
     }
     sqlite3_free(once);
     sqlite3_free(counted);
@@ -275,18 +258,17 @@ static int compile_returning(rst_connection *c, rst_table *table, const rst_stat
 /* Of a fault in the clauses of ON CONFLICT or in RETURNING and one in the INSERT's SELECT, SQLite tells the
 ** SELECT's. */
 static void tell_source_fault(rst_connection *c, const rst_statement_parts *parts, char **message) {
-    char *text, *named = NULL;
+    char *text;
     sqlite3_stmt *statement = NULL;
     if (parts->kind != KIND_INSERT || parts->source != SOURCE_SELECT) return;
     text = sqlite3_mprintf("%.*s %.*s", (int)(parts->verb.start - parts->whole.start), parts->whole.start,
                            (int)(parts->source_text.end - parts->source_text.start), parts->source_text.start);
-    if (text != NULL && rst_transform_names(c, text, text + strlen(text), &named, NULL) == SQLITE_OK &&
-        sqlite3_prepare_v2(c->db, named != NULL ? named : text, -1, &statement, NULL) == SQLITE_ERROR) {
+    if (rst_tell(c, rst_transform, &text) == SQLITE_OK &&
+        sqlite3_prepare_v2(c->db, text, -1, &statement, NULL) == SQLITE_ERROR) {
         rst_forget_message(message);
         rst_set_message(message, "%s", sqlite3_errmsg(c->db));
     }
     sqlite3_finalize(statement);
-    sqlite3_free(named);
     sqlite3_free(text);
 }
 
@@ -352,7 +334,7 @@ int rst_code_get(rst_connection *c, const char *text, bool carried, rst_code **o
     }
     if (result == SQLITE_OK) {
         bool unknown;
-        result = rst_statement_check_known(c, normal, &unknown, message);
+        result = rst_statement_check_known(c, normal, normal + strlen(normal), &unknown, message);
         if (result == SQLITE_OK && unknown && parts.upsert.start != NULL) {
             result = rst_statement_check_clauses(c, table, &parts, message);
             if (result == SQLITE_ERROR) tell_source_fault(c, &parts, message);
@@ -373,13 +355,12 @@ int rst_code_get(rst_connection *c, const char *text, bool carried, rst_code **o
     }
     if (result == SQLITE_OK &&
         (parts.returning.start != NULL || parts.upsert.start != NULL || rst_update_is_rowwise(c, table, &parts))) {
-        rst_span with = {parts.whole.start, parts.verb.start};
         rst_span readers = {parts.verb.start, parts.upsert.start != NULL      ? parts.upsert.start
                                               : parts.returning.start != NULL ? parts.returning.start
                                                                               : parts.whole.end};
         char *kept = NULL, *rest = NULL;
         result =
-            rst_init_subquery_common_tables(c, with, readers, 2, parts.source == SOURCE_SELECT ? table : NULL, &kept);
+            rst_init_subquery_common_tables(c, &parts, readers, 2, parts.source == SOURCE_SELECT ? table : NULL, &kept);
         if (kept != NULL && (rest = sqlite3_mprintf("%s%s", kept, parts.verb.start)) == NULL) result = SQLITE_NOMEM;
         sqlite3_free(kept);
         if (rest != NULL) {

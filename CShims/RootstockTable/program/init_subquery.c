@@ -35,11 +35,10 @@ static char *strictly_quoted(const char *text, int size) {
 }
 
 int rst_prepare_alone(rst_connection *c, const char *text, sqlite3_stmt **statement) {
-    char *sql = strictly_quoted(text, (int)strlen(text)), *named = NULL;
-    int code = sql == NULL ? SQLITE_NOMEM : rst_transform_names(c, sql, sql + strlen(sql), &named, NULL);
+    char *sql = strictly_quoted(text, (int)strlen(text));
+    int code = rst_tell(c, rst_transform, &sql);
     *statement = NULL;
-    if (code == SQLITE_OK) code = sqlite3_prepare_v2(c->db, named != NULL ? named : sql, -1, statement, NULL);
-    sqlite3_free(named);
+    if (code == SQLITE_OK) code = sqlite3_prepare_v2(c->db, sql, -1, statement, NULL);
     sqlite3_free(sql);
     return code;
 }

@@ -6,6 +6,7 @@
 ** does, which expands a common table where it is read: one in a common table that is read twice counts twice.
 */
 #include "program/program.h"
+#include "parser/edits.h"
 #include "program/init_rows.h"
 #include "program/init_subquery.h"
 #include "program/runner.h"
@@ -14,10 +15,8 @@
 
 /* A common table of a WITH. */
 typedef struct common_table {
+    const rst_syntax *node;
     rst_token name;
-    char *unquoted;
-    rst_span body;     /* its SELECT, without the parentheses */
-    const char *end;   /* behind the definition */
     bool kept, always; /* as NOT MATERIALIZED and MATERIALIZED have it */
     int uses;          /* NOT_COUNTED, or places that read it, SEVERAL at most */
     char *definition;  /* of rows that are run once: from sqlite3_malloc; null: as it was written */
@@ -25,96 +24,66 @@ typedef struct common_table {
 
 enum { NOT_COUNTED = -1, SEVERAL = 2 };
 
+/* Places of the statement, outside of its WITH, that end within the span. */
+typedef struct places {
+    const rst_syntax *root;
+    rst_span span;
+} places;
+
 static int at_most_several(int uses) {
     return uses < SEVERAL ? uses : SEVERAL;
 }
 
-/* Places of a text that read the common table. */
-static int times_read(rst_span text, const char *name) {
-    rst_token previous = {TOKEN_END, text.start, 0};
+/* Places below the node that read the common table. */
+static int times_read(const rst_syntax *node, const rst_token *name) {
     int times = 0;
-    for (const char *p = text.start; name != NULL && times < SEVERAL;) {
-        rst_token token = rst_token_next(&p, text.end);
-        if (token.type == TOKEN_END) break;
-        if (rst_token_names(&token) && rst_token_same_name(&token, name) &&
-            (rst_token_is(&previous, "FROM") || rst_token_is(&previous, "JOIN") || rst_token_mark(&previous, ",") ||
-             rst_token_mark(&previous, "(")))
-            times++;
-        previous = token;
+    if (node->kind == SYNTAX_TABLE) {
+        rst_token schema, own = rst_syntax_name(node->first, &schema);
+        times += schema.type == TOKEN_END && rst_token_alike(&own, name);
     }
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next) times += times_read(child, name);
     return times;
 }
 
 /* Places that read the table, by way of other common tables, too. A circle, which SQLite refuses, ends. */
-static int count_uses(common_table *tables, int count, int at, rst_span readers) {
-    int uses = times_read(readers, tables[at].unquoted);
+static int count_uses(common_table *tables, int count, int at, const places *readers) {
+    int uses = 0;
+    for (const rst_syntax *part = readers->root->first; part != NULL; part = part->next)
+        if (part->end > readers->span.start && part->end <= readers->span.end)
+            uses += times_read(part, &tables[at].name);
     tables[at].uses = at_most_several(uses);
     for (int i = 0; i < count && uses < SEVERAL; i++) {
-        int reads = i == at ? 0 : times_read(tables[i].body, tables[at].unquoted);
+        int reads = i == at ? 0 : times_read(tables[i].node->last, &tables[at].name);
         if (reads == 0) continue;
         uses += reads * (tables[i].uses == NOT_COUNTED ? count_uses(tables, count, i, readers) : tables[i].uses);
     }
     return tables[at].uses = at_most_several(uses);
 }
 
-/* The next definition at *p. False: there is none that is understood. */
-static bool next_table(const char **p, const char *end, common_table *out) {
-    rst_token token, name = rst_token_next(p, end);
-    const char *start;
-    if (rst_token_is(&name, "RECURSIVE")) name = rst_token_next(p, end);
-    token = rst_token_next(p, end);
-    if (rst_token_mark(&token, "(")) {
-        if (!rst_token_skip_parentheses(p, end)) return false;
-        token = rst_token_next(p, end);
-    }
-    if (!rst_token_is(&token, "AS")) return false;
-    token = rst_token_next(p, end);
-    *out = (common_table){.name = name, .kept = true, .uses = NOT_COUNTED};
-    if (rst_token_is(&token, "NOT")) {
-        out->kept = false;
-        token = rst_token_next(p, end);
-    }
-    out->always = out->kept && rst_token_is(&token, "MATERIALIZED");
-    if (rst_token_is(&token, "MATERIALIZED")) token = rst_token_next(p, end);
-    start = *p;
-    if (!rst_token_mark(&token, "(") || !rst_token_skip_parentheses(p, end)) return false;
-    out->body = (rst_span){start, *p - 1};
-    out->end = *p;
-    return true;
+static common_table read_table(const rst_syntax *node) {
+    const char *p = node->last == node->first->next ? node->first->end : node->first->next->end;
+    rst_token word, none;
+    common_table out = {.node = node, .name = rst_syntax_name(node->first, &none), .uses = NOT_COUNTED};
+    (void)rst_token_next(&p, node->last->start); /* AS */
+    word = rst_token_next(&p, node->last->start);
+    out.kept = !rst_token_is(&word, "NOT");
+    out.always = rst_token_is(&word, "MATERIALIZED");
+    return out;
 }
 
 static void free_tables(common_table *tables, int count) {
-    for (int i = 0; i < count; i++) {
-        sqlite3_free(tables[i].unquoted);
-        sqlite3_free(tables[i].definition);
-    }
+    for (int i = 0; i < count; i++) sqlite3_free(tables[i].definition);
     sqlite3_free(tables);
 }
 
-/* The tables of a WITH as far as they are understood. SQLITE_OK, or SQLITE_NOMEM. */
-static int read_tables(rst_span with, common_table **out, int *count) {
-    const char *p = with.start;
-    common_table *tables = NULL, *more, next;
-    rst_token token = rst_token_next(&p, with.end);
-    int n = 0;
-    *out = NULL;
+/* The tables of a WITH. SQLITE_OK, or SQLITE_NOMEM. */
+static int read_tables(const rst_syntax *with, common_table **out, int *count) {
     *count = 0;
-    if (!rst_token_is(&token, "WITH")) return SQLITE_OK;
-    while (next_table(&p, with.end, &next)) {
-        next.unquoted = rst_token_name(&next.name);
-        more = next.unquoted == NULL ? NULL : sqlite3_realloc64(tables, ((sqlite3_uint64)n + 1) * sizeof *more);
-        if (more == NULL) {
-            sqlite3_free(next.unquoted);
-            free_tables(tables, n);
-            return SQLITE_NOMEM;
-        }
-        tables = more;
-        tables[n++] = next;
-        token = rst_token_next(&p, with.end);
-        if (!rst_token_mark(&token, ",")) break;
-    }
-    *out = tables;
-    *count = n;
+    for (const rst_syntax *node = with->first; node != NULL; node = node->next) ++*count;
+    *out = sqlite3_malloc64((sqlite3_uint64)*count * sizeof **out);
+    if (*out == NULL) return SQLITE_NOMEM;
+    *count = 0;
+    for (const rst_syntax *node = with->first; node != NULL; node = node->next) (*out)[(*count)++] = read_table(node);
     return SQLITE_OK;
 }
 
@@ -158,13 +127,13 @@ static void append_definitions(const common_table *tables, int count, int at, bo
     const common_table *table = &tables[at];
     done[at] = true;
     for (int i = 0; i < count; i++)
-        if (!done[i] && times_read(table->body, tables[i].unquoted) > 0)
+        if (!done[i] && times_read(table->node->last, &tables[i].name) > 0)
             append_definitions(tables, count, i, done, out);
     sqlite3_str_appendall(out, sqlite3_str_length(out) == 0 ? "WITH " : ", ");
     if (table->definition != NULL)
         sqlite3_str_appendall(out, table->definition);
     else
-        sqlite3_str_append(out, table->name.text, (int)(table->end - table->name.text));
+        sqlite3_str_append(out, table->node->start, (int)(table->node->end - table->node->start));
 }
 
 /* Has the table's rows run once, if that can be. Its text is of the tables that it reads alone, so that it is the
@@ -186,34 +155,26 @@ static int keep(rst_connection *c, common_table *tables, int count, int at, cons
     return SQLITE_OK;
 }
 
-int rst_init_subquery_common_tables(rst_connection *c, rst_span with, rst_span readers, int times,
+int rst_init_subquery_common_tables(rst_connection *c, const rst_statement_parts *parts, rst_span span, int times,
                                     const rst_table *target, char **out) {
-    const char *copied = with.start;
+    const rst_syntax *with = rst_statement_part(parts, SYNTAX_WITH);
     common_table *tables;
-    sqlite3_str *text;
+    rst_edits edits = {0};
     int count, code;
     *out = NULL;
-    if (with.end == with.start) return SQLITE_OK;
+    if (with == NULL) return SQLITE_OK;
     code = read_tables(with, &tables, &count);
+    if (code != SQLITE_OK) return code;
     for (int i = 0; i < count && code == SQLITE_OK; i++) {
-        const common_table *table = &tables[i];
-        if (table->always || (table->kept && count_uses(tables, count, i, readers) >= times))
-            code = keep(c, tables, count, i, target);
-    }
-    text = sqlite3_str_new(NULL);
-    for (int i = 0; i < count; i++) {
-        if (tables[i].definition == NULL) continue;
-        sqlite3_str_append(text, copied, (int)(tables[i].name.text - copied));
-        sqlite3_str_appendall(text, tables[i].definition);
-        copied = tables[i].end;
+        const places readers = {parts->tree->root, span};
+        common_table *table = &tables[i];
+        if (!table->always && (!table->kept || count_uses(tables, count, i, &readers) < times)) continue;
+        code = keep(c, tables, count, i, target);
+        if (code == SQLITE_OK && table->definition != NULL)
+            rst_edits_add(&edits, table->node->start, table->node->end, sqlite3_mprintf("%s", table->definition));
     }
     free_tables(tables, count);
-    if (copied != with.start) sqlite3_str_append(text, copied, (int)(with.end - copied));
-    *out = sqlite3_str_finish(text);
-    if (code == SQLITE_OK && copied != with.start && *out == NULL) code = SQLITE_NOMEM;
-    if (code != SQLITE_OK) {
-        sqlite3_free(*out);
-        *out = NULL;
-    }
+    if (code == SQLITE_OK) return rst_edits_apply(&edits, parts->whole.start, parts->verb.start, out);
+    rst_edits_free(&edits);
     return code;
 }

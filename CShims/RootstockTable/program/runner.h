@@ -53,12 +53,12 @@ char *rst_init_subquery_subqueries(const rst_table *table, rst_span with, const 
                                    int size);
 /* The same of a RETURNING list, whose answers are its own: they are looked for at the first row that is returned. */
 char *rst_init_subquery_returning(const rst_table *table, rst_span with, const char *text, int size);
-/* The statement's WITH, with some common tables run once: those that the readers' text names at least so many times,
+/* The statement's WITH, with some common tables run once: those that are read at least so many times within `readers`,
 ** or that are MATERIALIZED. SQLite keeps for all of the statement what is read twice, or in RETURNING. *out is from
 ** sqlite3_malloc, or null where there are none. `target`, which may be null: the table that an INSERT fills from a
 ** SELECT. SQLite reads all of such a SELECT before the first row is inserted where it sees that it reads the table,
 ** and it sees it by this. SQLITE_OK or SQLITE_NOMEM. */
-int rst_init_subquery_common_tables(rst_connection *c, rst_span with, rst_span readers, int times,
+int rst_init_subquery_common_tables(rst_connection *c, const rst_statement_parts *parts, rst_span readers, int times,
                                     const rst_table *target, char **out);
 /* SQLite keeps the rows of some subqueries in FROM and of WITH (MATERIALIZE) for all rows of a statement; `select`, a
 ** clause's, is run for each. SQLITE_ERROR and *message if that could show: they are of the table that is changed, or of

@@ -10,6 +10,7 @@
 #include "program/program.h"
 #include "program/statement_constraints.h"
 
+#include "catalog/statement_check.h"
 #include "program/argument_pack.h"
 
 #include <string.h>
@@ -17,18 +18,12 @@
 /* Whether a trigger hangs on what is named, where that is a view or a native table: of the store's schema, or temp,
 ** whose triggers may change what they like. An attached file's change only what is in it. */
 static bool has_triggers(rst_connection *c, const rst_statement_parts *parts) {
-    sqlite3_stmt *statement = NULL;
     char *name = rst_token_name(&parts->table);
-    bool any = false;
-    if (name != NULL &&
-        rst_statement_get(c,
-                          "SELECT 1 FROM temp.sqlite_master WHERE type='trigger' AND tbl_name=?1 COLLATE NOCASE UNION "
-                          "ALL SELECT 1 FROM main.sqlite_master WHERE type='trigger' AND tbl_name=?1 COLLATE NOCASE",
-                          &statement) == SQLITE_OK) {
-        sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
-        any = sqlite3_step(statement) == SQLITE_ROW;
-        rst_statement_done(c, statement);
-    }
+    bool any =
+        rst_finds_name(c,
+                       "SELECT 1 FROM temp.sqlite_master WHERE type='trigger' AND tbl_name=?1 COLLATE NOCASE UNION "
+                       "ALL SELECT 1 FROM main.sqlite_master WHERE type='trigger' AND tbl_name=?1 COLLATE NOCASE",
+                       name, false);
     sqlite3_free(name);
     return any;
 }
@@ -91,12 +86,8 @@ int rst_statement_constraints_rewrite(rst_connection *c, const rst_statement_par
     sqlite3_str_appendall(text, ")");
     sqlite3_free(inner);
     rst_parameters_free(&parameters);
-    inner = sqlite3_str_finish(text);
-    if (code == SQLITE_OK && inner == NULL) code = SQLITE_NOMEM;
-    if (code != SQLITE_OK) {
-        sqlite3_free(inner);
-        return code == SQLITE_RANGE ? SQLITE_ERROR : code;
-    }
+    code = rst_str_give(text, code, &inner);
+    if (code != SQLITE_OK) return code == SQLITE_RANGE ? SQLITE_ERROR : code;
     sqlite3_free(*out);
     *out = inner;
     return SQLITE_OK;

@@ -114,19 +114,17 @@ static int make(rst_connection *c, made_before *before, int number, char *view, 
 }
 
 /* Appends WHEN as it runs. */
-static int append_when(rst_connection *c, rst_span when, sqlite3_str *text, char **message) {
+static int append_when(rst_connection *c, rst_span when, sqlite3_str *text) {
     static const char condition[] = "SELECT 1 WHERE "; /* of a statement, as which it is written otherwise */
-    char *written = sqlite3_mprintf("%s%.*s", condition, (int)(when.end - when.start), when.start), *counted = NULL,
-         *named = NULL;
-    const char *now = written;
-    int code = written == NULL ? SQLITE_NOMEM : rst_changes_rewrite(now, now + strlen(now), true, &counted);
-    if (counted != NULL) now = counted;
-    if (code == SQLITE_OK) code = rst_transform_names(c, now, now + strlen(now), &named, message);
-    if (named != NULL) now = named;
-    if (code == SQLITE_OK) sqlite3_str_appendf(text, "WHEN %s ", now + strlen(condition));
+    char *written = sqlite3_mprintf("%s%.*s", condition, (int)(when.end - when.start), when.start), *counted = NULL;
+    int code = written == NULL ? SQLITE_NOMEM : rst_changes_rewrite(written, written + strlen(written), true, &counted);
+    if (counted != NULL) {
+        sqlite3_free(written);
+        written = counted;
+    }
+    if (code == SQLITE_OK) code = rst_tell(c, rst_transform, &written);
+    if (code == SQLITE_OK) sqlite3_str_appendf(text, "WHEN %s ", written + strlen(condition));
     sqlite3_free(written);
-    sqlite3_free(counted);
-    sqlite3_free(named);
     return code;
 }
 
@@ -149,7 +147,7 @@ static int make_objects(rst_table *table, rst_trigger *trigger, const char *sql,
     text = sqlite3_str_new(NULL);
     sqlite3_str_appendf(text, "CREATE TRIGGER %s.\"rootstock trigger %d\" INSTEAD OF INSERT ON \"rootstock view %d\" ",
                         schema, number, number);
-    if (code == SQLITE_OK && parsed.when.start != NULL) code = append_when(c, parsed.when, text, message);
+    if (code == SQLITE_OK && parsed.when.start != NULL) code = append_when(c, parsed.when, text);
     sqlite3_str_appendall(text, "BEGIN SELECT rootstock_moment(1); ");
     if (code == SQLITE_OK) code = rst_transform_body(c, table, parsed.body.start, parsed.body.end, text, message);
     sqlite3_str_appendall(text, " SELECT rootstock_moment(2); END");

@@ -156,16 +156,8 @@ static int read_assignments(const rst_table *table, const rst_syntax *set, rst_s
 /* The clause's SELECT, with the names that the connection has for them, where all went well so far. */
 static int finish_select(rst_connection *c, rst_table *table, sqlite3_str *select, rst_clause *clause, int code,
                          char **message) {
-    char *text = sqlite3_str_finish(select);
-    if (code == SQLITE_OK && text == NULL) code = SQLITE_NOMEM;
-    if (code == SQLITE_OK) {
-        code = rst_transform_names(c, text, text + strlen(text), &clause->select, message);
-        if (code == SQLITE_OK && clause->select == NULL) {
-            clause->select = text;
-            text = NULL;
-        }
-    }
-    sqlite3_free(text);
+    clause->select = sqlite3_str_finish(select);
+    if (code == SQLITE_OK) code = rst_tell(c, rst_transform, &clause->select);
     return code == SQLITE_OK ? rst_refuse_kept_subqueries(table, clause->select, message) : code;
 }
 
@@ -237,7 +229,7 @@ int rst_upsert_clauses_parse(rst_connection *c, rst_table *table, const rst_stat
     *count = 0;
     if (parts->upsert.start == NULL) return SQLITE_OK;
     /* The source read a common table before SQLite knew that the clauses would. */
-    code = rst_init_subquery_common_tables(c, with, readers, 2, NULL, &kept);
+    code = rst_init_subquery_common_tables(c, parts, readers, 2, NULL, &kept);
     if (kept != NULL) with = (rst_span){kept, kept + strlen(kept)};
     for (const rst_syntax *node = parts->tree->root->first; node != NULL && code == SQLITE_OK; node = node->next) {
         const rst_syntax *set = rst_syntax_child(node, SYNTAX_SET);

@@ -71,15 +71,9 @@ static bool tell(const rst_syntax *node, rst_edits *edits) {
     return true;
 }
 
-static bool has_list(const char *p, const char *end) {
-    for (;;) {
-        rst_token token = rst_token_next(&p, end);
-        if (token.type == TOKEN_END || rst_token_is(&token, "IN")) return token.type != TOKEN_END;
-    }
-}
-
 int rst_among_tell(rst_connection *c, rst_draft *draft) {
-    const rst_syntax_tree *tree = has_list(draft->text, draft->end) ? rst_draft_tree(draft) : NULL;
+    const char *p = draft->text;
+    const rst_syntax_tree *tree = rst_token_seek(&p, draft->end, "IN") ? rst_draft_tree(draft) : NULL;
     rst_edits edits = {0};
     char *made = NULL;
     int code = SQLITE_OK;

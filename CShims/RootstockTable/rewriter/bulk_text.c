@@ -135,7 +135,7 @@ static void append_rows(rst_connection *c, sqlite3_str *str, const rst_table *ta
     sqlite3_str_appendf(str, " UNION ALL SELECT \"%w\" AS \"%w\"", made->key, made->key);
     append_values(str, made);
     sqlite3_str_appendf(str, " FROM main.\"%w\"", table->declared_name);
-    if (parts->alias.type != TOKEN_END) sqlite3_str_appendf(str, " AS %.*s", (int)parts->alias.size, parts->alias.text);
+    rst_statement_append_alias(str, parts);
     if (made->where != NULL) {
         sqlite3_str_appendall(str, " WHERE ");
         (void)rst_bulk_held_append_where(c, table, made->where, str);
@@ -197,41 +197,32 @@ static int build(rst_connection *c, const rst_table *table, const char *text, co
         append_rows(c, str, table, &parts, &made);
     sqlite3_str_appendf(str, " UNION ALL SELECT 0%s FROM rootstock_bulk()", filled);
     rst_syntax_free(&tree);
-    *out = sqlite3_str_finish(str);
-    return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    return rst_str_give(str, SQLITE_OK, out);
 }
 
-int rst_bulk_text(rst_connection *c, rst_table *table, const rst_statement_parts *parts, char **out, char **message) {
+int rst_bulk_text(rst_connection *c, rst_table *table, const rst_statement_parts *parts, char **out) {
     size_t size = (size_t)(parts->whole.end - parts->whole.start);
-    const char *text, *checked;
-    char *whole, *named = NULL, *lifted = NULL;
+    const char *checked;
+    char *text, *lifted = NULL;
     rst_parameters values = {0};
     pieces first;
-    int code;
+    int code = SQLITE_OK;
     *out = NULL;
     if (!table_fits(table) || size > LONGEST || !take_apart(c, table, parts, &first) ||
         sqlite3_limit(c->db, SQLITE_LIMIT_COMPOUND_SELECT, -1) < 3)
         return SQLITE_OK;
-    whole = rst_span_text(parts->whole.start, parts->whole.end);
-    if (whole == NULL) return SQLITE_NOMEM;
+    text = rst_span_text(parts->whole.start, parts->whole.end);
+    if (text == NULL) return SQLITE_NOMEM;
     /* A join is transformed as it is built, with the table as its first. */
-    code = first.joined ? SQLITE_OK : rst_transform_names(c, whole, whole + strlen(whole), &named, message);
-    text = named != NULL ? named : whole;
-    /* Texts that differ in values alone are checked once. */
-    lifted = rst_shape_lift(text, text + strlen(text), text + strlen(text), &values);
-    checked = lifted != NULL ? lifted : text;
-    if (code == SQLITE_OK) code = build(c, table, text, checked, out);
-    if (code == SQLITE_OK && *out != NULL && first.joined) {
-        code = rst_transform_names(c, *out, *out + strlen(*out), &named, message);
-        if (named != NULL) {
-            sqlite3_free(*out);
-            *out = named;
-            named = NULL;
-        }
-    }
-    if (code == SQLITE_OK && *out != NULL) {
+    if (!first.joined) code = rst_tell(c, rst_transform, &text);
+    if (code == SQLITE_OK) {
+        /* Texts that differ in values alone are checked once. */
+        lifted = rst_shape_lift(text, text + strlen(text), text + strlen(text), &values);
+        checked = lifted != NULL ? lifted : text;
+        code = build(c, table, text, checked, out);
+        if (code == SQLITE_OK && *out != NULL && first.joined) code = rst_tell(c, rst_transform, out);
         /* What is wrong with it is said where it is prepared as it was written. */
-        if (rst_statement_current(c, checked) != SQLITE_OK) {
+        if (code == SQLITE_OK && *out != NULL && rst_statement_current(c, checked) != SQLITE_OK) {
             sqlite3_free(*out);
             *out = NULL;
         }
@@ -239,8 +230,7 @@ int rst_bulk_text(rst_connection *c, rst_table *table, const rst_statement_parts
     }
     rst_parameters_free(&values);
     sqlite3_free(lifted);
-    sqlite3_free(whole);
-    sqlite3_free(named);
+    sqlite3_free(text);
     if (code != SQLITE_OK) {
         sqlite3_free(*out);
         *out = NULL;

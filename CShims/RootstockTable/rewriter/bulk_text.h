@@ -16,7 +16,7 @@ enum { BULK_COLUMNS = 4 };
 
 /* An UPDATE or DELETE of a table of the store as the statement that gathers its rows. *out is null where it stays
 ** what it is: it may change one row only, or what hangs on the table or on the statement needs more than its rows. */
-int rst_bulk_text(rst_connection *c, rst_table *table, const rst_statement_parts *parts, char **out, char **message);
+int rst_bulk_text(rst_connection *c, rst_table *table, const rst_statement_parts *parts, char **out);
 /* A DELETE of every row (rst_statement_clears) as one whose rows SQLite counts before the trees are emptied. */
 int rst_bulk_clear_text(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **out);
 /* Whether the query reads tables of the store alone, and none of them is this one: what an UPDATE of this one changes

@@ -74,8 +74,7 @@ int rst_changes_rewrite(const char *text, const char *end, bool first, char **ou
     }
     if (str == NULL) return SQLITE_OK;
     sqlite3_str_append(str, copied, (int)(end - copied));
-    *out = sqlite3_str_finish(str);
-    return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    return rst_str_give(str, SQLITE_OK, out);
 }
 
 int rst_changes_register(rst_connection *c) {

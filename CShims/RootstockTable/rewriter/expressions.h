@@ -17,8 +17,6 @@ int rst_terms_tell(rst_connection *c, rst_draft *draft);
 int rst_hints_add(rst_connection *c, const char *sql, const char *end, int code, char **out);
 /* among_hint.c: lists of texts in the WHERE of the statement. */
 int rst_among_tell(rst_connection *c, rst_draft *draft);
-/* Has one of these tell of a text from sqlite3_malloc, which is replaced. */
-int rst_tell(rst_connection *c, int (*tell)(rst_connection *, rst_draft *), char **text);
 /* Its function, and the number under which xBestIndex is shown it: behind those of expressions. */
 #define ROOTSTOCK_AMONG_NAME "rootstock_among"
 enum { ROOTSTOCK_AMONG = 255 };

@@ -6,8 +6,6 @@
 #include "rewriter/rewriter.h"
 #include "rewriter/transform.h"
 
-#include <string.h>
-
 static int hint(rst_connection *c, rst_draft *draft) {
     int code = rewriter_of(c)->has_expressions ? rst_expressions_tell(c, draft) : SQLITE_OK;
     return code == SQLITE_OK && rewriter_of(c)->has_exclusions ? rst_terms_tell(c, draft) : code;
@@ -31,15 +29,5 @@ int rst_hints_add(rst_connection *c, const char *sql, const char *end, int code,
     rst_draft_take(&draft, *out);
     code = hint(c, &draft);
     rst_draft_finish(&draft, out);
-    return code;
-}
-
-int rst_tell(rst_connection *c, int (*tell)(rst_connection *, rst_draft *), char **text) {
-    rst_draft draft;
-    int code;
-    rst_draft_begin(&draft, *text, *text + strlen(*text));
-    draft.made = *text;
-    code = tell(c, &draft);
-    rst_draft_finish(&draft, text);
     return code;
 }

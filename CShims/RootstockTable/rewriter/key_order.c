@@ -62,7 +62,7 @@ bool rst_key_changes(const rst_table *table, uint64_t set, const uint64_t *beyon
 static void append_found(sqlite3_str *out, const rst_table *table, const rst_statement_parts *parts,
                          const rst_syntax *condition) {
     sqlite3_str_appendf(out, "main.\"%w\"", table->declared_name);
-    if (parts->alias.type != TOKEN_END) sqlite3_str_appendf(out, " AS %.*s", (int)parts->alias.size, parts->alias.text);
+    rst_statement_append_alias(out, parts);
     sqlite3_str_appendf(out, " WHERE %.*s", (int)(parts->whole.end - condition->start), condition->start);
 }
 
@@ -116,38 +116,48 @@ static int comes_by_index(rst_connection *c, const rst_table *table, const rst_s
     return code == SQLITE_NOMEM ? code : SQLITE_OK; /* what else is wrong with it is said when it is prepared */
 }
 
-static int order(rst_connection *c, const rst_table *table, bool in_body, bool gathered, uint64_t set,
-                 const uint64_t *beyond, char **text) {
+/* *out: the statement so that its rows come in the order of their keys; null where they do, or nothing hangs on it. */
+static int order(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, bool in_body,
+                 bool gathered, uint64_t set, const uint64_t *beyond, char **out) {
     /* A key of several columns is reached as a whole. */
     const char *name = table->without_rowid && table->key_count > 1 ? "rootstock key" : key_name(table);
+    const rst_syntax *where = rst_statement_part(parts, SYNTAX_WHERE);
+    sqlite3_str *text;
+    bool wanted;
+    int code;
+    *out = NULL;
+    if (name == NULL || parts->kind != KIND_UPDATE || where == NULL || parts->limit.start != NULL ||
+        rst_update_has_from(parts) || (table->index_count == 0 && !table->without_rowid) ||
+        rst_finds_one_row(table, parts))
+        return SQLITE_OK;
+    gathered = gathered || rst_key_changes(table, set, beyond) || rst_syntax_has(where, SYNTAX_SELECT);
+    code = comes_by_index(c, table, parts, where->first, in_body, gathered, set, beyond, &wanted);
+    if (code != SQLITE_OK || !wanted) return code;
+    text = sqlite3_str_new(NULL);
+    sqlite3_str_append(text, parts->whole.start, (int)(parts->set.end - parts->whole.start));
+    sqlite3_str_appendf(text, " WHERE \"%w\" IN (SELECT \"%w\" FROM ", name, name);
+    append_found(text, table, parts, where->first);
+    sqlite3_str_appendall(text, ")");
+    return rst_str_give(text, SQLITE_OK, out);
+}
+
+static int order_text(rst_connection *c, const rst_table *table, bool in_body, bool gathered, uint64_t set,
+                      const uint64_t *beyond, char **text) {
     rst_statement_parts parts;
     rst_syntax_tree tree;
-    bool wanted = false;
+    char *ordered = NULL;
     int code = rst_statement_parse(&tree, *text, *text + strlen(*text), &parts);
-    const rst_syntax *where = rst_statement_part(&parts, SYNTAX_WHERE);
-    if (code == SQLITE_OK && name != NULL && parts.kind == KIND_UPDATE && where != NULL && parts.limit.start == NULL &&
-        !rst_update_has_from(&parts) && (table->index_count > 0 || table->without_rowid) &&
-        !rst_finds_one_row(table, &parts)) {
-        gathered = gathered || rst_key_changes(table, set, beyond) || rst_syntax_has(where, SYNTAX_SELECT);
-        code = comes_by_index(c, table, &parts, where->first, in_body, gathered, set, beyond, &wanted);
-    }
-    if (code == SQLITE_OK && wanted) {
-        sqlite3_str *out = sqlite3_str_new(NULL);
-        sqlite3_str_append(out, *text, (int)(parts.set.end - *text));
-        sqlite3_str_appendf(out, " WHERE \"%w\" IN (SELECT \"%w\" FROM ", name, name);
-        append_found(out, table, &parts, where->first);
-        sqlite3_str_appendall(out, ")");
-        sqlite3_free(*text);
-        *text = sqlite3_str_finish(out);
-        if (*text == NULL) code = SQLITE_NOMEM;
-    }
+    if (code == SQLITE_OK) code = order(c, table, &parts, in_body, gathered, set, beyond, &ordered);
     rst_syntax_free(&tree);
+    if (ordered == NULL) return code;
+    sqlite3_free(*text);
+    *text = ordered;
     return code;
 }
 
 int rst_key_order(rst_connection *c, const rst_table *table, bool gathered, uint64_t set, const uint64_t *beyond,
                   char **text) {
-    return order(c, table, false, gathered, set, beyond, text);
+    return order_text(c, table, false, gathered, set, beyond, text);
 }
 
 int rst_key_order_body(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **text) {
@@ -157,7 +167,7 @@ int rst_key_order_body(rst_connection *c, const rst_table *table, const rst_stat
     const bool gathered = parts->conflict == SQLITE_REPLACE || table->foreign_key_count > 0 || table->is_parent ||
                           rst_has_triggers(c, table, TRIGGER_UPDATE) ||
                           (set == 0 && rst_has_triggers(c, table, TRIGGER_DELETE));
-    if (code == SQLITE_OK) code = order(c, table, true, gathered, set, beyond, text);
+    if (code == SQLITE_OK) code = order_text(c, table, true, gathered, set, beyond, text);
     sqlite3_free(beyond);
     return code;
 }
@@ -170,35 +180,22 @@ static bool can_collide(const rst_table *table, uint64_t set, const uint64_t *be
     return rst_key_changes(table, set, beyond);
 }
 
-int rst_key_order_plain(rst_connection *c, rst_table *table, const rst_statement_parts *written,
-                        bool (*needs_program)(rst_connection *, rst_table *, const rst_statement_parts *), char **out) {
+int rst_key_order_plain(rst_connection *c, const rst_table *table, const rst_statement_parts *written, char **out) {
     rst_statement_parts parts = *written;
     rst_syntax_tree tree = {0};
     uint64_t set = 0, *beyond = NULL;
     char *ordered = NULL;
-    size_t size;
     int code = SQLITE_OK;
     if (written->kind != KIND_UPDATE || !written->has_where || table->index_count == 0) return SQLITE_OK;
     if (*out != NULL) code = rst_statement_parse(&tree, *out, *out + strlen(*out), &parts);
-    if (code != SQLITE_OK || parts.kind != KIND_UPDATE || !parts.has_where || needs_program(c, table, &parts)) {
-        rst_syntax_free(&tree);
-        return code;
-    }
-    size = (size_t)(parts.whole.end - parts.whole.start);
-    code = rst_columns_set(table, parts.set, &set, &beyond);
-    if (code == SQLITE_OK && (parts.conflict != CONFLICT_DEFAULT || can_collide(table, set, beyond))) {
-        ordered = rst_span_text(parts.whole.start, parts.whole.end);
-        code = ordered == NULL ? SQLITE_NOMEM
-                               : rst_key_order(c, table, parts.conflict == SQLITE_REPLACE, set, beyond, &ordered);
-    }
-    sqlite3_free(beyond);
-    if (code == SQLITE_OK && ordered != NULL &&
-        (strlen(ordered) != size || memcmp(ordered, parts.whole.start, size) != 0)) {
-        sqlite3_free(*out);
-        *out = ordered;
-        ordered = NULL;
-    }
+    if (code == SQLITE_OK && parts.kind == KIND_UPDATE) code = rst_columns_set(table, parts.set, &set, &beyond);
+    if (code == SQLITE_OK && parts.kind == KIND_UPDATE &&
+        (parts.conflict != CONFLICT_DEFAULT || can_collide(table, set, beyond)))
+        code = order(c, table, &parts, false, parts.conflict == SQLITE_REPLACE, set, beyond, &ordered);
     rst_syntax_free(&tree);
-    sqlite3_free(ordered);
+    sqlite3_free(beyond);
+    if (ordered == NULL) return code;
+    sqlite3_free(*out);
+    *out = ordered;
     return code;
 }

@@ -13,10 +13,9 @@ int rst_key_order(rst_connection *c, const rst_table *table, bool gathered, uint
                   char **text);
 /* The same of an UPDATE in a trigger's body, which may name NEW and OLD; *text from sqlite3_malloc. */
 int rst_key_order_body(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **text);
-/* The same of a statement as it was written, or of what became of it in *out, for an UPDATE that needs no program. *out
-** as it was where nothing changes. */
-int rst_key_order_plain(rst_connection *c, rst_table *table, const rst_statement_parts *written,
-                        bool (*needs_program)(rst_connection *, rst_table *, const rst_statement_parts *), char **out);
+/* The same of a statement as it was written, or of what became of it in *out, if that is an UPDATE still. *out stays as
+** it was where nothing changes. */
+int rst_key_order_plain(rst_connection *c, const rst_table *table, const rst_statement_parts *written, char **out);
 /* Whether a change of these columns moves a row to another key. */
 bool rst_key_changes(const rst_table *table, uint64_t set, const uint64_t *beyond);
 

@@ -3,18 +3,13 @@
 */
 #include "rewriter/transform.h"
 
+#include "catalog/statement_check.h"
+
 /* sqlite3_table_column_metadata does not tell a view from nothing. */
 static bool is_temporary_view(rst_connection *c, const char *name) {
-    sqlite3_stmt *statement;
-    bool found;
-    if (!rewriter_of(c)->temporary_names) return false;
-    if (rst_statement_get(c, "SELECT 1 FROM temp.sqlite_master WHERE type='view' AND name=?1 COLLATE NOCASE",
-                          &statement) != SQLITE_OK)
-        return false;
-    sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
-    found = sqlite3_step(statement) == SQLITE_ROW;
-    rst_statement_done(c, statement);
-    return found;
+    return rewriter_of(c)->temporary_names &&
+           rst_finds_name(c, "SELECT 1 FROM temp.sqlite_master WHERE type='view' AND name=?1 COLLATE NOCASE", name,
+                          false);
 }
 
 bool rst_is_hidden(rst_connection *c, const char *name) {

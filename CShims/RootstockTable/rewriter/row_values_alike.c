@@ -10,21 +10,15 @@
 #include "rewriter/rewriter.h"
 #include "rewriter/hints.h"
 #include "catalog/describe.h"
+#include "catalog/statement_check.h"
 #include "common/values.h"
 
 #include <string.h>
 
 static bool is_view(rst_connection *c, const rst_token *token) {
-    sqlite3_stmt *statement = NULL;
     char *name = rst_token_name(token);
-    bool found = true;
-    if (name != NULL &&
-        sqlite3_prepare_v2(c->db, "SELECT 1 FROM pragma_table_list WHERE type='view' AND name=?1 COLLATE NOCASE", -1,
-                           &statement, NULL) == SQLITE_OK) {
-        sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
-        found = sqlite3_step(statement) == SQLITE_ROW;
-    }
-    sqlite3_finalize(statement);
+    bool found =
+        rst_finds_name(c, "SELECT 1 FROM pragma_table_list WHERE type='view' AND name=?1 COLLATE NOCASE", name, true);
     sqlite3_free(name);
     return found;
 }

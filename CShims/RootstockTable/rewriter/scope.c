@@ -8,11 +8,8 @@
 #include "rewriter/hints.h"
 
 bool rst_join_has(const rst_syntax *join, const char *word) {
-    for (const char *p = join->start; p < join->end;) {
-        rst_token token = rst_token_next(&p, join->end);
-        if (rst_token_is(&token, word)) return true;
-    }
-    return false;
+    const char *p = join->start;
+    return rst_token_seek(&p, join->end, word);
 }
 
 static void read_node(rst_connection *c, const rst_syntax_tree *tree, const rst_syntax *node, rst_scope_item *item) {

@@ -55,24 +55,12 @@ void rst_append_hinted(const rst_table *table, const rst_statement_parts *parts,
 int rst_transform_target(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **out,
                          char **message) {
     sqlite3_str *text;
-    char *whole, *hinted, *named = NULL;
-    int code;
+    int code = rst_statement_check(c, parts->whole.start, parts->whole.end, message);
     *out = NULL;
-    whole = rst_span_text(parts->whole.start, parts->whole.end);
-    if (whole == NULL) return SQLITE_NOMEM;
-    code = rst_statement_check(c, whole, message);
-    sqlite3_free(whole);
     if (code != SQLITE_OK) return code;
     text = sqlite3_str_new(NULL);
     sqlite3_str_append(text, parts->whole.start, (int)(parts->hint - parts->whole.start));
     rst_append_hinted(table, parts, parts->after_table.start, parts->whole.end, text);
-    hinted = sqlite3_str_finish(text);
-    if (hinted == NULL) return SQLITE_NOMEM;
-    code = rst_transform_names(c, hinted, hinted + strlen(hinted), &named, message);
-    *out = hinted;
-    if (named != NULL || code != SQLITE_OK) {
-        *out = named;
-        sqlite3_free(hinted);
-    }
-    return code;
+    *out = sqlite3_str_finish(text);
+    return rst_tell(c, rst_transform, out);
 }

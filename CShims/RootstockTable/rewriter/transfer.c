@@ -75,7 +75,6 @@ int rst_transfer(rst_connection *c, const rst_table *table, const rst_statement_
     const char *star;
     const rst_table *from;
     bool unknown;
-    char *whole;
     int code;
     *source = NULL;
     if (!table->has_generated || (item = rst_transfer_source(c, parts, &star, &from)) == NULL) return SQLITE_OK;
@@ -84,10 +83,7 @@ int rst_transfer(rst_connection *c, const rst_table *table, const rst_statement_
     if (from->column_count == rst_taken_by(table)) return SQLITE_OK; /* as many as it takes: no matter of ours */
     if (has_insert_triggers(c, table) || (table->foreign_key_count > 0 && rst_foreign_enabled(c)))
         return refuse(table, parts, from->column_count, message);
-    whole = rst_span_text(parts->whole.start, parts->whole.end);
-    if (whole == NULL) return SQLITE_NOMEM;
-    code = rst_statement_check_known(c, whole, &unknown, message);
-    sqlite3_free(whole);
+    code = rst_statement_check_known(c, parts->whole.start, parts->whole.end, &unknown, message);
     if (code != SQLITE_OK || unknown) return code;
     *source = rst_transfer_columns(from, parts->source_text.start, star, parts->source_text.end);
     return *source == NULL ? SQLITE_NOMEM : SQLITE_OK;

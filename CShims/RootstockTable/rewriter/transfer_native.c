@@ -32,13 +32,9 @@ static int run(sqlite3 *db, char *sql) {
 
 /* "CREATE ... TABLE name(...)", and of an index, as of that schema. */
 static char *in_schema(const char *sql, const char *schema) {
-    const char *p = sql, *end = sql + strlen(sql);
-    rst_token token;
-    do {
-        token = rst_token_next(&p, end);
-        if (token.type == TOKEN_END) return NULL;
-    } while (!rst_token_is(&token, "TABLE") && !rst_token_is(&token, "INDEX"));
-    return sqlite3_mprintf("%.*s \"%w\".%s", (int)(p - sql), sql, schema, p);
+    const rst_token type = rst_schema_statement_read(sql, sql + strlen(sql)).type;
+    const char *behind = type.text + type.size;
+    return type.type == TOKEN_END ? NULL : sqlite3_mprintf("%.*s \"%w\".%s", (int)(behind - sql), sql, schema, behind);
 }
 
 /* The schema in which a native table has the name: the one named, or the first that has it. *schema null: none. */

@@ -8,6 +8,8 @@
 #include "rewriter/rewriting.h"
 #include "rewriter/transform.h"
 
+#include <string.h>
+
 static void visit(rst_rewriting *w, const rst_syntax *node, const rst_syntax *join, bool filter, int depth);
 
 static void visit_child(rst_rewriting *w, const rst_syntax *node, const rst_syntax *child, const rst_syntax *join,
@@ -94,5 +96,16 @@ int rst_transform_names(rst_connection *c, const char *text, const char *end, ch
     code = rst_transform(c, &draft);
     rst_draft_finish(&draft, out);
     if (code != SQLITE_OK) rst_set_message(message, "out of memory");
+    return code;
+}
+
+int rst_tell(rst_connection *c, int (*tell)(rst_connection *, rst_draft *), char **text) {
+    rst_draft draft;
+    int code;
+    if (*text == NULL) return SQLITE_NOMEM;
+    rst_draft_begin(&draft, *text, *text + strlen(*text));
+    draft.made = *text;
+    code = tell(c, &draft);
+    rst_draft_finish(&draft, text);
     return code;
 }

@@ -30,6 +30,9 @@ bool rst_row_value_alike(rst_connection *c, const rst_syntax_tree *tree, const r
 ** null where nothing changes. */
 int rst_transform_names(rst_connection *c, const char *text, const char *end, char **out, char **message);
 int rst_transform(rst_connection *c, rst_draft *draft);
+/* Has rst_transform, or one of those that tell something, write a text from sqlite3_malloc anew. SQLITE_NOMEM where the
+** text is null, too. */
+int rst_tell(rst_connection *c, int (*tell)(rst_connection *, rst_draft *), char **text);
 /* That of a query, and all that it has to tell xBestIndex. */
 int rst_transform_query(rst_connection *c, const char *text, const char *end, char **out);
 /* one_row.c: whether the UPDATE or DELETE of the table alone holds a unique key equal to parameters and literals. */

@@ -4,7 +4,7 @@
 ** columns and values is added, and to no INSERT that leaves none out.
 */
 #include "rewriter/rewriter.h"
-#include "catalog/column_sets.h"
+#include "catalog/describe.h"
 #include "catalog/triggers.h"
 #include "rewriter/transform.h"
 
@@ -14,18 +14,10 @@
 #include <string.h>
 
 void rst_default_append(sqlite3_str *out, const char *text) {
-    const char *p = text, *end = text + strlen(text);
-    rst_token token = rst_token_next(&p, end), next = rst_token_next(&p, end);
-    bool keyword = rst_token_is(&token, "NULL") || rst_token_is(&token, "TRUE") || rst_token_is(&token, "FALSE") ||
-                   rst_token_is(&token, "CURRENT_TIME") || rst_token_is(&token, "CURRENT_DATE") ||
-                   rst_token_is(&token, "CURRENT_TIMESTAMP");
-    if (next.type == TOKEN_END && ((token.type == TOKEN_WORD && !keyword) || token.type == TOKEN_NAME)) {
-        char *name = rst_token_name(&token); /* DEFAULT word means the text */
-        sqlite3_str_appendf(out, "%Q", name == NULL ? "" : name);
-        sqlite3_free(name);
-    } else {
-        sqlite3_str_appendf(out, "(%s)", text);
-    }
+    char *name;
+    (void)rst_default_word(text, &name);
+    sqlite3_str_appendf(out, name != NULL ? "%Q" : "(%s)", name != NULL ? name : text);
+    sqlite3_free(name);
 }
 
 bool rst_default_is_real(const rst_table *table, int number) {
@@ -237,19 +229,13 @@ static int transform(rst_connection *c, rst_table *table, const rst_statement_pa
             sqlite3_str_append(str, parts->verb.start, (int)(parts->verb.end - parts->verb.start));
         sqlite3_str_appendf(str, parts->schema.type == TOKEN_END && !ignore ? " \"%w\"" : " main.\"%w\"",
                             table->declared_name);
-        if (parts->alias.type != TOKEN_END)
-            sqlite3_str_appendf(str, " AS %.*s", (int)parts->alias.size, parts->alias.text);
+        rst_statement_append_alias(str, parts);
         if (any_listed || added != NULL || table->has_generated)
             append_columns(str, table, parts, listed, &loser, operation != NULL);
         else
             sqlite3_str_appendall(str, " ");
         code = append_source(str, table, parts, gathered, added);
-        *out = sqlite3_str_finish(str);
-        if (*out == NULL) code = SQLITE_NOMEM;
-    }
-    if (code != SQLITE_OK) {
-        sqlite3_free(*out);
-        *out = NULL;
+        code = rst_str_give(str, code, out);
     }
     sqlite3_free(added);
     sqlite3_free(listed);

@@ -120,8 +120,7 @@ static char *upsert_operation(rst_connection *c, const rst_table *fired_by, cons
                         : parts->conflict == SQLITE_IGNORE ? " OR IGNORE"
                                                            : "",
                         table->name);
-    if (parts->alias.type != TOKEN_END)
-        sqlite3_str_appendf(values, " AS %.*s", (int)parts->alias.size, parts->alias.text);
+    rst_statement_append_alias(values, parts);
     sqlite3_str_appendall(values, by_rowid ? "(rowid) SELECT NULL" : " SELECT ");
     for (int i = 0, some = 0; i < table->column_count && !by_rowid; i++) {
         if (!table->columns[i].generated) sqlite3_str_appendf(values, "%sNULL", some++ > 0 ? "," : "");
@@ -240,26 +239,16 @@ int rst_transform_body(rst_connection *c, rst_table *table, const char *text, co
     bool first = true;
     while (p < end) {
         const char *start = p, *stop;
+        const bool more = rst_token_seek(&p, end, ";");
+        const char *behind = start;
+        rst_token verb;
         sqlite3_str *built;
-        rst_token token;
         char *counted = NULL, *done;
         int code;
-        do {
-            stop = p;
-            token = rst_token_next(&p, end);
-        } while (token.type != TOKEN_END && !rst_token_mark(&token, ";"));
-        if (token.type != TOKEN_END) stop = token.text;
-        {
-            const char *q = start;
-            rst_token first = rst_token_next(&q, stop);
-            if (first.type == TOKEN_END) {
-                if (token.type == TOKEN_END) break;
-                continue;
-            }
-        }
+        stop = more ? p - 1 : rst_token_last_end(start, end);
+        verb = rst_token_next(&behind, stop);
+        if (verb.type == TOKEN_END) continue;
         if (table != NULL) {
-            const char *q = start;
-            rst_token verb = rst_token_next(&q, stop);
             code = rst_changes_rewrite(start, stop, first, &counted);
             if (code != SQLITE_OK) return code;
             if (counted != NULL) {
@@ -276,7 +265,6 @@ int rst_transform_body(rst_connection *c, rst_table *table, const char *text, co
         if (code == SQLITE_OK && done != NULL) sqlite3_str_appendf(out, "%s; ", done);
         sqlite3_free(done);
         if (code != SQLITE_OK) return code;
-        if (token.type == TOKEN_END) break;
     }
     return SQLITE_OK;
 }
