@@ -220,8 +220,8 @@ static const volatile uint64_t nothing_known;
 static const rootstock_commit_words no_words = {{&nothing_known, &nothing_known}, &nothing_known, UINT64_MAX};
 
 /*
-** Puts /dev/null where the process has no standard input, output or error, and leaves it there. Otherwise the store's file
-** would get the number, and what the program prints would be written into the store. SQLite does so with its files.
+** Puts /dev/null where the process has no standard input, output or error, and leaves it there. Otherwise the store's
+** file would get the number, and what the program prints would be written into the store. So does SQLite.
 */
 static int fill_standard_descriptors(const char *path, char **message) {
     for (int descriptor = 0; descriptor <= STDERR_FILENO; descriptor++) {

@@ -1,8 +1,9 @@
 /*
 ** schema_rows.c - reads the rows of the schema that a statement may change, and finds out which those are.
 **
-** What a CREATE adds SQLite reads back itself, to learn the new table. A trace of rows sees it, which spares a statement
-** of our own. Invariant: what SQLite has not read so it does not know; where the rows leave a doubt they are read again.
+** What a CREATE adds SQLite reads back itself, to learn the new table. A trace of rows sees it, which spares a
+** statement of our own. Invariant: what SQLite has not read so it does not know. Where the rows leave a doubt they are
+** read again.
 */
 #include "ddl/schema_rows.h"
 #include "catalog/describe.h"

@@ -9,7 +9,8 @@
 
 #include "ddl/schema_rows.h"
 
-/* Runs such a statement (rst_begins_change) on the schema database, which then reads its schema anew. values: those of its parameters, in their order. */
+/* Runs such a statement (rst_begins_change) on the schema database, which then reads its schema anew.
+** values: those of its parameters, in their order. */
 int rst_written_schema_run(rst_connection *c, const char *sql, int count, sqlite3_value **values, char **message);
 /* SQLite's count of changes becomes that of the rows that it changed. */
 int rst_written_schema_count(rst_connection *c, char **message);

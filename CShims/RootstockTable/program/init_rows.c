@@ -3,8 +3,8 @@
 ** once.
 **
 ** Each column of the query is there four times, so that a reader gets the affinity that the query's own column has. b0
-** has none, t0 is TEXT, n0 numeric, r0 REAL, where whole numbers are reals. The first reader runs the query; the program
-** keeps its rows to its end.
+** has none, t0 is TEXT, n0 numeric, r0 REAL, where whole numbers are reals. The first reader runs the query; the
+** program keeps its rows to its end.
 ** Invariant: one text with the same parameters has the same rows for every row of a program, or of one of its branches.
 */
 #include "program/program.h"

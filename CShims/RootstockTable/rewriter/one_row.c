@@ -26,8 +26,8 @@ static bool is_row_name(const rst_token *name) {
     return rst_token_same_name(name, "NEW") || rst_token_same_name(name, "OLD");
 }
 
-/* The column that an operand is, as its bit, or 0. A name may be qualified: nothing but the target is in scope, beside a
-** trigger's NEW and OLD. */
+/* The column that an operand is, as its bit, or 0. A name may be qualified: nothing but the target is in scope, beside
+** a trigger's NEW and OLD. */
 static uint64_t column_bit(const rst_table *table, const rst_syntax *node) {
     rst_token qualifier, name;
     int column;

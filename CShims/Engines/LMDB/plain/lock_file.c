@@ -33,7 +33,7 @@
 
 #include "plain/engine.h"
 
-/* The size stays as it is: LMDB fills in a file that is shorter than it wants. Returns 0 or an errno: the disk is full. */
+/* The size stays: LMDB fills in a file that is shorter than it wants. Returns 0 or an errno: the disk is full. */
 static int reserve_room(int descriptor, unsigned readers) {
 #ifdef FALLOC_FL_KEEP_SIZE
     int error;
