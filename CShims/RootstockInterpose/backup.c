@@ -119,7 +119,7 @@ INTERPOSED(sqlite3_backup *, backup_init,
     if (!is_main(schema)) to = NULL;
     if ((from == NULL && to == NULL) || source == destination)
         return sqlite3_backup_init(destination, schema, source, source_schema);
-    if (to != NULL && rsti_state_of(destination, "main") != SQLITE_TXN_NONE) {
+    if (to != NULL && rsti_is_in_use(to)) {
         (void)rsti_fail(to, SQLITE_ERROR, "destination database is in use");
         return NULL;
     }

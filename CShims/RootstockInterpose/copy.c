@@ -353,13 +353,21 @@ int rsti_image_of(rsti_database *d, sqlite3 **image) {
     return code;
 }
 
+bool rsti_is_in_use(rsti_database *d) {
+    if (rsti_state_of(d->db, "main") != SQLITE_TXN_NONE) return true;
+    return !sqlite3_get_autocommit(d->db) && (d->has_savepoint || sqlite3_txn_state(d->db, NULL) == SQLITE_TXN_WRITE);
+}
+
 int rsti_image_into(sqlite3 *image, rsti_database *d) {
     side from = {image, NULL}, to = {d->db, d};
     int code = sqlite3_exec(image, "SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL);
     if (code != SQLITE_OK) return rsti_fail(d, code, sqlite3_errmsg(image));
     rsti_enter(d);
     d->silent = true;
-    code = copy(&from, &to);
+    /* The program may have begun since the backup did: the copy would commit its work. */
+    code = !sqlite3_get_autocommit(d->db) && rsti_is_in_use(d)
+               ? rsti_fail(d, SQLITE_ERROR, "destination database is in use")
+               : copy(&from, &to);
     d->silent = false;
     rsti_leave(d);
     return code;

@@ -95,7 +95,8 @@ struct rsti_database {
     int in_module;   /* calls of a module's methods that write */
     bool holds_back; /* a module does */
     bool has_module_tables;
-    bool runs_itself; /* SQLite runs the program's statement of the moment, a change */
+    bool has_savepoint; /* the program set one since its transaction began */
+    bool runs_itself;   /* SQLite runs the program's statement of the moment, a change */
     /* authorizer.c */
     int (*authorize)(void *, int, const char *, const char *, const char *, const char *);
     void *authorize_context;
@@ -330,7 +331,8 @@ bool rsti_is_wal(const rsti_database *d, const char *schema);
 
 /* ---- text.c ---- */
 enum rsti_kind rsti_kind_of(const char *text, int bytes);
-bool rsti_is_rollback(const char *text, int bytes);
+/* Whether that word begins the text. */
+bool rsti_begins_with(const char *text, int bytes, const char *word);
 char *rsti_expanded(rsti_statement *s);
 /* UTF-16 of the machine as UTF-8, up to its NUL or so many bytes. From sqlite3_malloc. */
 char *rsti_utf8(const void *text, int bytes);
@@ -359,6 +361,9 @@ void rsti_blobs_expire(rsti_database *d, const char *table, const sqlite3_int64 
 /* ---- copy.c ---- */
 /* A native database in memory that holds what the store holds. */
 int rsti_image_of(rsti_database *d, sqlite3 **image);
+/* Whether no copy can go into the store: the program reads it, or has begun what a COMMIT of the copy's would end, a
+** write anywhere or a savepoint. */
+bool rsti_is_in_use(rsti_database *d);
 /* The store holds what the image holds, and nothing else. The store's error is set where it fails. */
 int rsti_image_into(sqlite3 *image, rsti_database *d);
 

@@ -36,7 +36,8 @@ static int renew(rsti_statement *s) {
 static int write_back(rsti_statement *s) {
     rsti_database *d = s->database;
     int code;
-    if (rsti_is_rollback(s->text, s->length)) return SQLITE_OK; /* what is held back goes with it, or is told to go */
+    if (rsti_begins_with(s->text, s->length, "ROLLBACK"))
+        return SQLITE_OK; /* what is held back goes with it, or is told to go */
     code = rsti_write_back(d);
     return code == SQLITE_OK ? SQLITE_OK : rsti_failed(d, rsti_fail(d, code, NULL));
 }
@@ -56,6 +57,10 @@ static int begin(rsti_statement *s) {
         if (code != SQLITE_OK) return code;
     }
     if (__builtin_expect(d->asks_synchronous, 0)) rsti_synchronous(d);
+    if (s->kind == RSTI_CONTROL) {
+        if (sqlite3_get_autocommit(d->db)) d->has_savepoint = false;
+        if (rsti_begins_with(s->text, s->length, "SAVEPOINT")) d->has_savepoint = true;
+    }
     d->serial++;
     if (s->kind == RSTI_CHANGE) d->counted_at = -1;
     s->running = true;
@@ -88,7 +93,7 @@ static inline void end(rsti_statement *s) {
         d->attaches |= rsti_names_attach(s->text);
         rsti_look(d);
     }
-    if (d->blobs != NULL && s->kind == RSTI_CONTROL && rsti_is_rollback(s->text, s->length))
+    if (d->blobs != NULL && s->kind == RSTI_CONTROL && rsti_begins_with(s->text, s->length, "ROLLBACK"))
         rsti_blobs_expire(d, NULL, NULL);
     s->serial = d->serial - 1; /* it has run: what it becomes next time is asked again */
     if (rsti_is_traced(d)) rsti_trace_end(s);

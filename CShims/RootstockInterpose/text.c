@@ -42,11 +42,11 @@ enum rsti_kind rsti_kind_of(const char *text, int bytes) {
     return RSTI_SCHEMA;
 }
 
-bool rsti_is_rollback(const char *text, int bytes) {
+bool rsti_begins_with(const char *text, int bytes, const char *word) {
     const char *p = text;
     rst_token token = rst_token_next(&p, text + bytes);
     while (rst_token_mark(&token, ";")) token = rst_token_next(&p, text + bytes);
-    return rst_token_is(&token, "ROLLBACK");
+    return rst_token_is(&token, word);
 }
 
 /* A value as sqlite3_expanded_sql writes it. */

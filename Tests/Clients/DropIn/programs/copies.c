@@ -85,7 +85,7 @@ static void into_waiting(sqlite3 *db) {
     sqlite3 *to;
     sqlite3_stmt *reader;
     sqlite3_backup *backup;
-    sqlite3_open(":memory:", &to);
+    sqlite3_open("waiting.db", &to);
     run(to, "CREATE TABLE gone(a); INSERT INTO gone VALUES (1); BEGIN");
     backup = sqlite3_backup_init(to, "main", db, "main");
     printf("waiting: %d %s\n", backup != NULL, sqlite3_errmsg(to));
@@ -101,6 +101,30 @@ static void into_waiting(sqlite3 *db) {
     backup = sqlite3_backup_init(to, "main", db, "main");
     printf("has read: %d %s\n", backup != NULL, sqlite3_errmsg(to));
     sqlite3_close(to);
+}
+
+/* A store refuses such a target, where natively the transaction goes on. Neither ends what the program has begun. */
+static void into_begun(sqlite3 *db) {
+    static const char *const begun[] = {"SAVEPOINT s", "BEGIN; INSERT INTO temp.mine VALUES (1); SAVEPOINT s",
+                                        "BEGIN; CREATE TEMP TABLE z(a); SAVEPOINT s"};
+    for (int i = 0; i < 6; i++) {
+        sqlite3 *to;
+        sqlite3_backup *backup;
+        sqlite3_open("begun.db", &to);
+        run(to, "CREATE TEMP TABLE mine(a)");
+        if (i % 2 == 0) run(to, begun[i / 2]);
+        backup = sqlite3_backup_init(to, "main", db, "main");
+        if (i % 2 != 0) run(to, begun[i / 2]);
+        if (backup != NULL) {
+            (void)sqlite3_backup_step(backup, -1);
+            (void)sqlite3_backup_finish(backup);
+        }
+        run(to, "RELEASE s");
+        printf("begun %d: in a transaction %d\n", i, !sqlite3_get_autocommit(to));
+        if (!sqlite3_get_autocommit(to)) run(to, "ROLLBACK");
+        run(to, "SELECT count(*) FROM temp.mine; SELECT count(*) FROM sqlite_temp_schema");
+        sqlite3_close(to);
+    }
 }
 
 static void as_bytes(sqlite3 *db) {
@@ -187,6 +211,7 @@ int main(void) {
     run(db, sums);
     refused(db);
     into_waiting(db);
+    into_begun(db);
     run(db, "PRAGMA journal_mode = delete");
     as_bytes(db);
     blobs(db);
