@@ -5,9 +5,9 @@ STATEMENTS = ["UPDATE t SET b = f(b)", "UPDATE t SET b = f(b) WHERE a = 1", "UPD
               "UPDATE t SET b = f(b) RETURNING a", "INSERT INTO w VALUES (f(1), 2)", "UPDATE w SET y = f(y)", "DELETE FROM w WHERE f(y) > 4",
               "INSERT OR REPLACE INTO t VALUES (2, f(5)) ON CONFLICT DO NOTHING", "SELECT f(a) FROM t"]
 for end in ("ROLLBACK", "COMMIT"):
-    for statement in STATEMENTS:
+    for statement in STATEMENTS if end == "COMMIT" else STATEMENTS + ["CREATE TABLE k AS SELECT f(a) FROM t"]:
         db = sqlite3.connect('data.db', isolation_level=None)
-        db.executescript("DROP TABLE IF EXISTS t; DROP TABLE IF EXISTS w; CREATE TABLE t(a INTEGER PRIMARY KEY, b);"
+        db.executescript("DROP TABLE IF EXISTS t; DROP TABLE IF EXISTS w; DROP TABLE IF EXISTS k; CREATE TABLE t(a INTEGER PRIMARY KEY, b);"
                          "CREATE TABLE w(x PRIMARY KEY, y) WITHOUT ROWID; INSERT INTO t VALUES (1, 1), (2, 2), (3, 3); INSERT INTO w VALUES (3, 4), (5, 6)")
         said = []
 
