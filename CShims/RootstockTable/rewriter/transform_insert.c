@@ -65,21 +65,24 @@ static bool is_gathered(const rst_connection *c, const rst_table *table, const r
            !rst_statement_gives_one_row(parts);
 }
 
-/* Which columns the INSERT gives. *loser: the rowid's name where it is named twice, as itself and as rowid; the last
-** one counts. */
-static int read_columns(const rst_table *table, const rst_statement_parts *parts, bool *listed, rst_token *loser,
-                        char **message) {
+static bool is_rowid(const rst_table *table, const rst_token *token) {
+    return table->rowid_column >= 0 && (rst_column_named(table, token) == table->rowid_column ||
+                                        (!table->has_rowid_name && rst_token_is_rowid(token)));
+}
+
+/* Which columns the INSERT gives. *rowid: the last name of the rowid, which can be named as itself and as rowid; that
+** one counts. *again: there are several. */
+static int read_columns(const rst_table *table, const rst_statement_parts *parts, bool *listed, rst_token *rowid,
+                        bool *again, char **message) {
     const rst_syntax *columns = rst_statement_part(parts, SYNTAX_COLUMNS);
-    rst_token rowid = {TOKEN_END, NULL, 0};
     for (int i = 0; i < table->column_count && columns == NULL && parts->source != SOURCE_DEFAULT; i++)
         listed[i] = !table->columns[i].generated;
     for (const rst_syntax *node = columns == NULL ? NULL : columns->first; node != NULL; node = node->next) {
         const rst_token token = rst_syntax_token(node, 0);
         const int column = rst_column_named(table, &token);
-        if (table->rowid_column >= 0 &&
-            (column == table->rowid_column || (!table->has_rowid_name && rst_token_is_rowid(&token)))) {
-            if (rowid.type != TOKEN_END) *loser = rowid;
-            rowid = token;
+        if (is_rowid(table, &token)) {
+            *again |= rowid->type != TOKEN_END;
+            *rowid = token;
         }
         if (column < 0) continue;
         if (table->columns[column].generated) {
@@ -93,19 +96,19 @@ static int read_columns(const rst_table *table, const rst_statement_parts *parts
 
 /* (columns) with those that are added; none: as it was. */
 static void append_columns(sqlite3_str *out, const rst_table *table, const rst_statement_parts *parts,
-                           const bool *listed, const rst_token *loser, bool operation) {
-    const char *from = parts->columns.start;
+                           const bool *listed, const rst_token *rowid, bool operation) {
+    const rst_syntax *columns = rst_statement_part(parts, SYNTAX_COLUMNS);
     int count = 0;
     sqlite3_str_appendall(out, "(");
-    if (from != NULL && loser->type != TOKEN_END) {
-        sqlite3_str_appendf(out, "%.*s\"rootstock hint\"", (int)(loser->text - from), from);
-        from = loser->text + loser->size;
+    for (const rst_syntax *node = columns == NULL ? NULL : columns->first; node != NULL; node = node->next) {
+        const rst_token token = rst_syntax_token(node, 0);
+        if (count++ > 0) sqlite3_str_appendall(out, ",");
+        if (token.text != rowid->text && is_rowid(table, &token))
+            sqlite3_str_appendall(out, "\"rootstock hint\"");
+        else
+            sqlite3_str_append(out, token.text, (int)token.size);
     }
-    if (from != NULL) {
-        sqlite3_str_append(out, from, (int)(parts->columns.end - from));
-        count++;
-    }
-    for (int i = 0; i < table->column_count && from == NULL; i++)
+    for (int i = 0; i < table->column_count && columns == NULL; i++)
         if (listed[i]) sqlite3_str_appendf(out, "%s\"%w\"", count++ > 0 ? "," : "", table->columns[i].name);
     for (int i = 0; i < table->column_count; i++)
         if (!listed[i] && rst_default_is_real(table, i))
@@ -210,15 +213,16 @@ static int transform(rst_connection *c, rst_table *table, const rst_statement_pa
                      bool ignore, char **out, char **message) {
     const bool gathered = is_gathered(c, table, parts), any_listed = parts->columns.start != NULL;
     bool *listed = sqlite3_malloc64((sqlite3_uint64)table->column_count + 1);
-    rst_token loser = {TOKEN_END, NULL, 0};
+    rst_token rowid = {TOKEN_END, NULL, 0};
+    bool again = false;
     char *added = NULL;
     int code;
     *out = NULL;
     if (listed == NULL) return SQLITE_NOMEM;
     memset(listed, 0, (size_t)table->column_count + 1);
-    code = read_columns(table, parts, listed, &loser, message);
+    code = read_columns(table, parts, listed, &rowid, &again, message);
     if (code == SQLITE_OK) code = make_added(c, table, listed, operation, &added, message);
-    if (code == SQLITE_OK && (added != NULL || loser.type != TOKEN_END || ignore || gathered ||
+    if (code == SQLITE_OK && (added != NULL || again || ignore || gathered ||
                               (table->has_generated && !any_listed && parts->source != SOURCE_DEFAULT) ||
                               parts->upsert.start != NULL || parts->returning.start != NULL)) {
         sqlite3_str *str = sqlite3_str_new(NULL);
@@ -231,7 +235,7 @@ static int transform(rst_connection *c, rst_table *table, const rst_statement_pa
                             table->declared_name);
         rst_statement_append_alias(str, parts);
         if (any_listed || added != NULL || table->has_generated)
-            append_columns(str, table, parts, listed, &loser, operation != NULL);
+            append_columns(str, table, parts, listed, &rowid, operation != NULL);
         else
             sqlite3_str_appendall(str, " ");
         code = append_source(str, table, parts, gathered, added);

@@ -81,3 +81,9 @@ INSERT INTO g9(a) VALUES(7);
 DELETE FROM g9 WHERE rowid=2;
 INSERT INTO g9(a) VALUES(7);
 SELECT rowid,* FROM g9;
+-- The rowid named several times: the last one counts.
+CREATE TABLE g10(id INTEGER PRIMARY KEY, a, b DEFAULT 5);
+INSERT INTO g10(id, rowid, _rowid_, a) VALUES(15, 16, 17, 7);
+INSERT INTO g10(rowid, id, a) VALUES(18, 19, 7);
+INSERT INTO g10(oid, a, id, b, rowid) SELECT 20, 7, 21, 7, 22 RETURNING id;
+SELECT * FROM g10;

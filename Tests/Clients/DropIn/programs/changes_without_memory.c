@@ -1,0 +1,76 @@
+/* Statements of their own run while SQLite's n-th allocation fails, for each n until none does. One that fails leaves
+** nothing: no transaction, no row and no table. */
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+
+static sqlite3_mem_methods real;
+static long left = -1; /* allocations until the one that fails; negative: none does */
+
+static int fails(void) {
+    return left >= 0 && left-- == 0;
+}
+
+static void *failing_malloc(int size) {
+    return fails() ? NULL : real.xMalloc(size);
+}
+
+static void *failing_realloc(void *bytes, int size) {
+    return fails() ? NULL : real.xRealloc(bytes, size);
+}
+
+static int append(void *content, int count, char **values, char **names) {
+    (void)names;
+    for (int i = 0; i < count; i++) strncat(content, values[i] == NULL ? "-" : values[i], 200);
+    return 0;
+}
+
+static void read_all(sqlite3 *db, char content[4000]) {
+    content[0] = '\0';
+    if (sqlite3_exec(db, "SELECT name, sql FROM sqlite_master ORDER BY name", append, content, NULL) != SQLITE_OK ||
+        sqlite3_exec(db, "SELECT * FROM u ORDER BY x; SELECT * FROM seen ORDER BY x", append, content, NULL) !=
+            SQLITE_OK)
+        strncat(content, sqlite3_errmsg(db), 200);
+}
+
+int main(void) {
+    static const char *const statements[][2] = {
+        {"CREATE TABLE made(a UNIQUE, b)", "DROP TABLE made"},
+        {"CREATE INDEX made ON u(y, x)", "DROP INDEX made"},
+        {"DROP TRIGGER fires", "CREATE TRIGGER fires AFTER INSERT ON u BEGIN INSERT INTO seen VALUES (new.x); END"},
+        {"UPDATE u SET y = y + 1, x = x + 1 WHERE y > 1", "UPDATE u SET y = y - 1, x = x - 1 WHERE y > 1"},
+    };
+    char before[4000], now[4000];
+    sqlite3_mem_methods methods;
+    sqlite3 *db;
+    sqlite3_config(SQLITE_CONFIG_GETMALLOC, &real);
+    methods = real;
+    methods.xMalloc = failing_malloc;
+    methods.xRealloc = failing_realloc;
+    sqlite3_config(SQLITE_CONFIG_MALLOC, &methods);
+    if (sqlite3_open("data.db", &db) != SQLITE_OK) return 1;
+    sqlite3_exec(db,
+                 "CREATE TABLE seen(x); CREATE TABLE u(x PRIMARY KEY, y UNIQUE) WITHOUT ROWID;"
+                 "CREATE TRIGGER fires AFTER INSERT ON u BEGIN INSERT INTO seen VALUES (new.x); END;"
+                 "INSERT INTO u VALUES (1, 2), (3, 4), (5, 6)",
+                 NULL, NULL, NULL);
+    read_all(db, before);
+    for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++) {
+        int open = 0, changed = 0;
+        for (long n = 0, reached = 0; !reached; n++) {
+            int code;
+            left = n;
+            code = sqlite3_exec(db, statements[i][0], NULL, NULL, NULL);
+            reached = left >= 0;
+            left = -1;
+            open += !sqlite3_get_autocommit(db);
+            if (!sqlite3_get_autocommit(db)) sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+            if (code == SQLITE_OK) sqlite3_exec(db, statements[i][1], NULL, NULL, NULL);
+            read_all(db, now);
+            changed += strcmp(now, before) != 0;
+        }
+        printf("%s: transactions left %d, contents changed %d\n", statements[i][0], open, changed);
+    }
+    sqlite3_close(db);
+    return 0;
+}
