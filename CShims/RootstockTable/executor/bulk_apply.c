@@ -203,7 +203,7 @@ int rst_bulk_apply(rst_bulk_change *bulk, char **message) {
     bool patches, removes;
     int code, marks;
     if (bulk->gathered == 0) return SQLITE_OK;
-    code = rst_check_not_rolled_back(c, message);
+    code = rst_check_begun(c, message);
     if (code == SQLITE_OK) code = rst_write_begin(c, message); /* it may be broken */
     if (code != SQLITE_OK) return code;
     if (bulk->clears && !bulk->singly) return clear(table);

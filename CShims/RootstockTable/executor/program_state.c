@@ -30,6 +30,12 @@ int rst_check_not_rolled_back(const rst_connection *c, char **message) {
     return SQLITE_ABORT_ROLLBACK;
 }
 
+int rst_check_begun(rst_connection *c, char **message) {
+    const bool begins = store_of(c)->writer == NULL && !sqlite3_get_autocommit(c->db);
+    int code = begins ? rst_write_begin(c, message) : SQLITE_OK;
+    return code == SQLITE_OK ? rst_check_not_rolled_back(c, message) : code;
+}
+
 int rst_program_conflict(rst_table *table, int told) {
     const rst_program *program = schema_of(table->connection)->program;
     if (program == NULL || program->table != table) {

@@ -308,7 +308,7 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
     told = sqlite3_vtab_on_conflict(c->db);
     code = rst_check_usable(c, &message);
     if (code == SQLITE_OK && store->writer_broken) code = rst_refuse_broken(c, &message);
-    if (code == SQLITE_OK) code = rst_check_not_rolled_back(c, &message);
+    if (code == SQLITE_OK) code = rst_check_begun(c, &message);
     if (rst_program_stopped(table)) return SQLITE_CONSTRAINT;
     conflict = rst_program_conflict(table, own_conflict(table, told, count, values));
     executor->last_mode = 0;
