@@ -146,11 +146,17 @@ int rst_source_without_affinity(const rst_statement_parts *parts, int taken, cha
     rst_edits edits = {0};
     *out = NULL;
     if (first == NULL || !(compound || (first->kind == SYNTAX_VALUES && first->first->next != NULL))) return SQLITE_OK;
-    if (first->kind == SYNTAX_VALUES) {
-        for (const rst_syntax *value = first->first->first; value != NULL; value = value->next) {
-            if (value->kind == SYNTAX_LITERAL || value->kind == SYNTAX_VARIABLE) continue;
-            rst_edits_add(&edits, value->start, value->start, sqlite3_mprintf("+("));
-            rst_edits_add(&edits, value->end, value->end, sqlite3_mprintf(")"));
+    /* ORDER BY may name a result as it is written, and a star has no expression: there an empty SELECT comes first. Not
+    ** everywhere, for a source may have as many SELECTs as SQLite takes. */
+    if (first->kind == SYNTAX_VALUES ||
+        (results_of(first, -1) >= 0 && rst_syntax_child(select, SYNTAX_ORDER) == NULL)) {
+        const rst_syntax *value = first->kind == SYNTAX_VALUES ? first->first->first : first->first;
+        for (; value != NULL; value = value->next) {
+            const rst_syntax *e = value->kind == SYNTAX_RESULT ? value->first : value;
+            if ((first->kind == SYNTAX_CORE && e == value) || e->kind == SYNTAX_LITERAL || e->kind == SYNTAX_VARIABLE)
+                continue;
+            rst_edits_add(&edits, e->start, e->start, sqlite3_mprintf("+("));
+            rst_edits_add(&edits, e->end, e->end, sqlite3_mprintf(")"));
         }
     } else {
         sqlite3_str *empty = sqlite3_str_new(NULL);
