@@ -77,8 +77,9 @@ int rst_ddl(rst_connection *c, const char *sql, int count, sqlite3_value **value
 int rst_change_join(rst_connection *c, bool outermost, char **message);
 /* The same within a statement that writes, where SQLite has no savepoint. */
 int rst_change_join_inside(rst_connection *c, char **message);
-/* Back to the savepoint of that name, in which a change was begun, and out of it. */
-void rst_change_undo(rst_connection *c, const char *savepoint, sqlite3_stmt *writes);
+/* Back to the savepoint of that name, in which a change was begun that has failed with that code, and out of it. Gives
+** back the code, or why all of the transaction is gone, for which it needs the statement of rst_interruptible. */
+int rst_change_undo(rst_connection *c, const char *savepoint, sqlite3_stmt *writes, int code);
 /* The same inside a savepoint or a mark of our own (maintain.c); rst_change_end releases it, or rolls it back where
 ** code is an error, and gives last_insert_rowid() back. */
 int rst_change_begin(rst_connection *c, char **message);

@@ -151,13 +151,17 @@ static int read_instead(rst_connection *c, char **message) {
 
 /* Back to the savepoint, which goes. Where it is the transaction itself and that is broken, releasing it fails, rolls
 ** everything back, and leaves SQLite's transaction open, without anything in it: released again it ends. Once a
-** connection had no memory it has none until the statement around has ended: then nothing is prepared any more, and all
-** of the transaction goes, as with SQLite. */
-void rst_change_undo(rst_connection *c, const char *savepoint, sqlite3_stmt *writes) {
-    if (rst_execute(c, NULL, "ROLLBACK TO \"%w\"", savepoint) == SQLITE_NOMEM)
-        rst_interrupted_rollback(c, writes);
-    else if (rst_execute(c, NULL, "RELEASE \"%w\"", savepoint) != SQLITE_OK)
-        (void)rst_execute(c, NULL, "RELEASE \"%w\"", savepoint);
+** connection had no memory, or was interrupted, nothing runs until the statement around has ended: then all of the
+** transaction goes, as with SQLite. */
+int rst_change_undo(rst_connection *c, const char *savepoint, sqlite3_stmt *writes, int code) {
+    int undone = rst_execute(c, NULL, "ROLLBACK TO \"%w\"", savepoint);
+    for (int i = 0; i < 2 && undone != SQLITE_NOMEM && undone != SQLITE_INTERRUPT; i++) {
+        undone = rst_execute(c, NULL, "RELEASE \"%w\"", savepoint);
+        if (undone == SQLITE_OK) return code;
+    }
+    if (undone != SQLITE_NOMEM && undone != SQLITE_INTERRUPT) return code;
+    rst_interrupted_rollback(c, writes);
+    return undone;
 }
 
 static int change_and_declare(rst_connection *c, const rst_schema_statement *s, const char *sql, int count,
@@ -228,7 +232,7 @@ int rst_ddl(rst_connection *c, const char *sql, int count, sqlite3_value **value
         } else if (code == SQLITE_CONSTRAINT_TRIGGER && executor_of(c)->raised == SQLITE_ROLLBACK) {
             (void)rst_execute(c, NULL, "ROLLBACK"); /* what the rows of a dropped table fired */
         } else {
-            rst_change_undo(c, "rootstock ddl", interruptible);
+            code = rst_change_undo(c, "rootstock ddl", interruptible, code);
         }
         put_back(c);
     }

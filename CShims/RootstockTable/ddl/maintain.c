@@ -55,7 +55,7 @@ int rst_change_end(rst_connection *c, int code, char **message) {
         if (code == SQLITE_INTERRUPT)
             rst_interrupted_rollback(c, definitions->interruptible);
         else if (code != SQLITE_OK)
-            rst_change_undo(c, "rootstock change", definitions->interruptible);
+            code = rst_change_undo(c, "rootstock change", definitions->interruptible, code);
     }
     if (definitions->interruptible != NULL) rst_statement_done(c, definitions->interruptible);
     definitions->interruptible = NULL;

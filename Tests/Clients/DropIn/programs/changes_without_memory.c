@@ -1,5 +1,5 @@
-/* Statements of their own run while SQLite's n-th allocation fails, for each n until none does. One that fails leaves
-** nothing: no transaction, no row and no table. */
+/* Statements of their own run while SQLite's n-th allocation fails, or is when they are interrupted, for each n until
+** there is none. One that fails leaves nothing: no transaction, no row and no table. */
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,8 +7,12 @@
 static sqlite3_mem_methods real;
 static long left = -1; /* allocations until the one that fails; negative: none does */
 
+static sqlite3 *interrupted; /* at that allocation, which does not fail then; or null */
+
 static int fails(void) {
-    return left >= 0 && left-- == 0;
+    if (left < 0 || left-- > 0) return 0;
+    if (interrupted != NULL) sqlite3_interrupt(interrupted);
+    return interrupted == NULL;
 }
 
 static void *failing_malloc(int size) {
@@ -37,6 +41,7 @@ int main(void) {
     static const char *const statements[][2] = {
         {"CREATE TABLE made(a UNIQUE, b)", "DROP TABLE made"},
         {"CREATE INDEX made ON u(y, x)", "DROP INDEX made"},
+        {"CREATE UNIQUE INDEX made ON seen(x)", "DROP INDEX made"}, /* it fails */
         {"DROP TRIGGER fires", "CREATE TRIGGER fires AFTER INSERT ON u BEGIN INSERT INTO seen VALUES (new.x); END"},
         {"UPDATE u SET y = y + 1, x = x + 1 WHERE y > 1", "UPDATE u SET y = y - 1, x = x - 1 WHERE y > 1"},
     };
@@ -52,11 +57,13 @@ int main(void) {
     sqlite3_exec(db,
                  "CREATE TABLE seen(x); CREATE TABLE u(x PRIMARY KEY, y UNIQUE) WITHOUT ROWID;"
                  "CREATE TRIGGER fires AFTER INSERT ON u BEGIN INSERT INTO seen VALUES (new.x); END;"
-                 "INSERT INTO u VALUES (1, 2), (3, 4), (5, 6)",
+                 "INSERT INTO u VALUES (1, 2), (3, 4), (5, 6); INSERT INTO seen VALUES (1), (1)",
                  NULL, NULL, NULL);
     read_all(db, before);
-    for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++) {
+    for (size_t k = 0; k < 2 * sizeof statements / sizeof statements[0]; k++) {
+        const size_t i = k / 2;
         int open = 0, changed = 0;
+        interrupted = k % 2 == 0 ? NULL : db;
         for (long n = 0, reached = 0; !reached; n++) {
             int code;
             left = n;
