@@ -74,8 +74,8 @@ typedef struct rst_program {
 
 /* SQLITE_ABORT_ROLLBACK: a function that the statement called has rolled back the transaction. */
 int rst_check_not_rolled_back(const rst_connection *c, char **message);
-/* The same before a change. It begins the write where SQLite could not: a table is not told of a transaction that it was
-** declared in. */
+/* The same before a change. It begins the write where SQLite could not: a table is not told of a transaction that it
+** was declared in. */
 int rst_check_begun(rst_connection *c, char **message);
 /* The conflict mode that the statement's own text asks for, or CONFLICT_DEFAULT: what xUpdate gets told is not it
 ** inside a program. */

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SECTOR = 512 };
+enum { SECTOR = 512, PAGE = 4096 };
 
 static void resize(image *file, size_t size) {
     if (size > file->room) {
@@ -55,6 +55,13 @@ static void apply_sectors(image *file, const image *latest, const event *what) {
         take_sector(file, latest, at);
 }
 
+/* The system's pages that it wrote to, whole, as a sync writes them: what an earlier one lost of them goes along. */
+static void apply_pages(image *file, const image *latest, const event *what) {
+    uint64_t end = (what->offset + what->size + PAGE - 1) / PAGE * PAGE;
+    for (uint64_t at = what->offset / PAGE * PAGE; at < end && at < latest->size; at += SECTOR)
+        take_sector(file, latest, at);
+}
+
 void disk_pass(disk *disk, size_t event) {
     bool lost = recorded[event].kind == EVENT_LOST;
     if (recorded[event].kind == EVENT_NAMED) disk->named = true;
@@ -65,7 +72,9 @@ void disk_pass(disk *disk, size_t event) {
         apply_whole(&disk->memory, what);
         if (what->kind == EVENT_TRUNCATE)
             apply_whole(&disk->durable, what);
-        else if (!lost || what->durable)
+        else if (!lost)
+            apply_pages(&disk->durable, &disk->memory, what);
+        else if (what->durable)
             apply_sectors(&disk->durable, &disk->memory, what);
     }
 }

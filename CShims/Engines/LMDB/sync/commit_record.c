@@ -207,8 +207,8 @@ int rootstock_lmdb_tell_lost(rootstock_environment *environment, uint64_t commit
 ** WHAT AN EARLIER COMMIT LEFT
 */
 
-/* Writes every page of the last commit anew and flushes. Returns an errno. */
-static int write_anew(rootstock_environment *environment) {
+/* Writes every page of the last commit anew and flushes. With `ours` held. Returns an errno. */
+static int write_all_pages(rootstock_environment *environment) {
     struct stat status;
     MDB_envinfo info;
     rootstock_lmdb_learn_map(environment);
@@ -223,14 +223,46 @@ static int write_anew(rootstock_environment *environment) {
             rootstock_lmdb_write_all(environment->lock_descriptor, base + at, environment->page_bytes, (off_t)at);
         if (error != 0) return error;
     }
-    return rootstock_lmdb_flush(environment->lock_descriptor);
+    return rootstock_lmdb_flush_ours(environment);
+}
+
+static int write_anew_locked(rootstock_environment *environment) {
+    lmdb_flushes *flushes = lmdb_flushes_of(environment);
+    int error = write_all_pages(environment);
+    if (error == 0) flushes->anew = flushes->told;
+    return error;
+}
+
+static int write_anew(rootstock_environment *environment) {
+    lmdb_flushes *flushes = lmdb_flushes_of(environment);
+    pthread_mutex_lock(&flushes->ours);
+    int error = write_anew_locked(environment);
+    pthread_mutex_unlock(&flushes->ours);
+    return error;
 }
 
 /* A flush under the writer's lock. If it fails, once more, with everything: what the system could not write it may have
-** forgotten. */
+** forgotten. So, too, where a flush failed since everything was last written: a failure is told once to a descriptor,
+** to another thread perhaps, and a flush behind it succeeds. */
 static int flush_or_write_anew(rootstock_environment *environment) {
-    int error = rootstock_lmdb_flush(environment->lock_descriptor);
-    return error != 0 && write_anew(environment) == 0 ? 0 : error;
+    lmdb_flushes *flushes = lmdb_flushes_of(environment);
+    pthread_mutex_lock(&flushes->ours);
+    int error = rootstock_lmdb_flush_ours(environment);
+    if (flushes->told != flushes->anew) {
+        int again = write_anew_locked(environment);
+        if (again == 0 || error == 0) error = again;
+    }
+    pthread_mutex_unlock(&flushes->ours);
+    return error;
+}
+
+/* Where there is nothing to write anew: the commit is not sealed, and fails with it. */
+static int flush_once(rootstock_environment *environment) {
+    lmdb_flushes *flushes = lmdb_flushes_of(environment);
+    pthread_mutex_lock(&flushes->ours);
+    int error = rootstock_lmdb_flush_ours(environment);
+    pthread_mutex_unlock(&flushes->ours);
+    return error;
 }
 
 /* Makes the last commit durable that somebody else announced, or this environment before a failure. Returns an
@@ -418,10 +450,10 @@ int rootstock_lmdb_commit_sealed(rootstock_transaction *transaction, int *deferr
     int sealed = put_seal(environment, commit, from, to) == 0;
     if (!sealed) *deferred = 0;
     if (*deferred) return MDB_SUCCESS;
-    error = sealed ? flush_or_write_anew(environment) : rootstock_lmdb_flush(environment->lock_descriptor);
+    error = sealed ? flush_or_write_anew(environment) : flush_once(environment);
     if (error == 0 && !sealed) {
         error = withdraw(environment, commit);
-        if (error == 0) error = rootstock_lmdb_flush(environment->lock_descriptor);
+        if (error == 0) error = flush_once(environment);
     }
     if (error != 0) (void)rootstock_lmdb_tell_lost(environment, commit);
     return error;

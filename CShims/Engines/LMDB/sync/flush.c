@@ -18,7 +18,9 @@
 **
 ** Failures. Since Linux 4.13 a failed write-back is told once to each open descriptor, and the page counts as clean
 ** afterwards: a later flush succeeds without it. So LMDB's descriptor is flushed by commits alone, under the writer's
-** lock, each of which is told what befell the file since the commit before; everybody else flushes through ours. And:
+** lock, each of which is told what befell the file since the commit before; everybody else flushes through ours. Of two
+** flushes at once one would be told, and the other succeed: those of ours go one by one and count what they were told
+** (`told`). A committing thread writes all pages anew where that has not been done since (`anew`). And:
 **
 ** Invariants
 **  1. After any failure, and until a first commit of this environment with both flushes, there is doubt: a commit makes
@@ -67,6 +69,7 @@ int rootstock_lmdb_open_flushes(lmdb_flushes *flushes) {
         return ENOMEM;
     }
     pthread_mutex_init(&flushes->mutex, NULL);
+    pthread_mutex_init(&flushes->ours, NULL);
     flushes->doubt = 1;
     flushes->known = flushes->last = flushes->chain.tip = LMDB_NONE_KNOWN;
     rootstock_lmdb_read_boot(flushes->boot);
@@ -78,6 +81,7 @@ void rootstock_lmdb_close_flushes(lmdb_flushes *flushes) {
     pthread_cond_destroy(&flushes->later.ends);
     pthread_cond_destroy(&flushes->settled);
     pthread_cond_destroy(&flushes->moved);
+    pthread_mutex_destroy(&flushes->ours);
     pthread_mutex_destroy(&flushes->mutex);
 }
 
@@ -268,11 +272,31 @@ static int touch_meta_pages(const rootstock_environment *environment) {
     return error;
 }
 
-/* The file, through our own descriptor. Returns an errno. */
-static int flush_file(rootstock_environment *environment, int doubt) {
+int rootstock_lmdb_flush_ours(rootstock_environment *environment) {
+    int error = rootstock_lmdb_flush(environment->lock_descriptor);
+    if (error != 0) lmdb_flushes_of(environment)->told++;
+    return error;
+}
+
+/* The file, through our own descriptor; told: its failures when this flush was decided on. Returns an errno. */
+static int flush_file(rootstock_environment *environment, int doubt, uint64_t told) {
+    lmdb_flushes *flushes = lmdb_flushes_of(environment);
     /* What a flush lost, only whoever has the writer's lock can write anew: the next commit. */
     int error = rootstock_lmdb_is_lost(environment) ? EIO : doubt ? touch_meta_pages(environment) : 0;
-    return error != 0 ? error : rootstock_lmdb_flush(environment->lock_descriptor);
+    if (error != 0) return error;
+    pthread_mutex_lock(&flushes->ours);
+    error = rootstock_lmdb_flush_ours(environment);
+    /* A committing thread was told meanwhile, and could not mend it. */
+    if (error == 0 && flushes->told != told && flushes->told != flushes->anew) error = EIO;
+    pthread_mutex_unlock(&flushes->ours);
+    return error;
+}
+
+static uint64_t failures_told(lmdb_flushes *flushes) {
+    pthread_mutex_lock(&flushes->ours);
+    uint64_t told = flushes->told;
+    pthread_mutex_unlock(&flushes->ours);
+    return told;
 }
 
 /* Flushes for all that have been published. Under the mutex, which is let go meanwhile; no other flush of ours is under
@@ -284,8 +308,8 @@ static int flush_for_all(rootstock_environment *environment) {
     int doubt = flushes->doubt;
     flushes->flushing = 1;
     pthread_mutex_unlock(&flushes->mutex);
-    uint64_t began = rootstock_lmdb_nanoseconds();
-    int error = flush_file(environment, doubt);
+    uint64_t told = failures_told(flushes), began = rootstock_lmdb_nanoseconds();
+    int error = flush_file(environment, doubt, told);
     if (error != 0 && tip != LMDB_NONE_KNOWN) (void)rootstock_lmdb_tell_lost(environment, tip);
     pthread_mutex_lock(&flushes->mutex);
     flushes->flushing = 0;

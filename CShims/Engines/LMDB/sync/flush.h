@@ -65,6 +65,9 @@ typedef struct lmdb_flushes {
     uint64_t known;             /* the last that is known to be durable with all before it; LMDB_NONE_KNOWN for none */
     lmdb_chain chain;
     lmdb_later later;
+    pthread_mutex_t ours;  /* around flushes through our own descriptor; guards these two. Taken without the mutex */
+    uint64_t told;         /* failures of such flushes */
+    uint64_t anew;         /* told when all pages were last written anew */
     uint64_t boot[2];      /* zeroes: commits are not sealed */
     lmdb_changes *changes; /* null until it is needed. Of whoever has the writer's lock */
 } lmdb_flushes;
@@ -90,6 +93,8 @@ void rootstock_lmdb_close_flushes(lmdb_flushes *flushes);
 int rootstock_lmdb_commit_flushing(rootstock_transaction *transaction, uint64_t *ticket);
 int rootstock_lmdb_settle(rootstock_environment *environment, uint64_t ticket);
 int rootstock_lmdb_sync_commits(rootstock_environment *environment);
+/* Flushes the file through our own descriptor. With `ours` held. Returns an errno. */
+int rootstock_lmdb_flush_ours(rootstock_environment *environment);
 /* Before a commit, under the writer's lock: the last one, and so all, was flushed, or that failed with the errno. */
 void rootstock_lmdb_settled(rootstock_environment *environment, uint64_t last, int error);
 /* The environment is about to be closed: the last commit is confirmed, if need be flushed. */
