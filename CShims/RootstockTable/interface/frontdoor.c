@@ -344,9 +344,12 @@ static int rewrite_here(rst_connection *c, const char *sql, int bytes, char **re
     *rewritten = NULL;
     c->last_error = 0;
     if (rewriter_of(c)->trigger_depth == 0 && executor_of(c)->programs_running == 0) rst_changes_forget(c);
-    if (store_of(c)->shared != NULL && !schema->sidecar) code = rst_schema_refresh(c, message);
     /* The first statement is the first that is not empty. */
     for (const char *q = sql; token = rst_token_next(&q, end), rst_token_mark(&token, ";");) p = q;
+    /* What could not be rolled back at once the application's own ROLLBACK ends. */
+    if (store_of(c)->shared != NULL && !schema->sidecar &&
+        !(store_of(c)->interrupted && rst_token_is(&token, "ROLLBACK")))
+        code = rst_schema_refresh(c, message);
     if (token.type != TOKEN_END) sql = p;
     p = sql;
     stop = rst_statement_end(sql, end);
