@@ -212,6 +212,6 @@ final class NameBox {
     fileprivate var areAll = true
 
     func willRun(_ sql: String) {
-        if !SQLTokens.words(sql).allSatisfy({ $0 != "USING" && $0 != "NATURAL" }) { areAll = false }
+        if SQLTokens.words(sql).contains(where: { $0 == "USING" || $0 == "NATURAL" }) { areAll = false }
     }
 }

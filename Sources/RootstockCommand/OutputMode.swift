@@ -115,7 +115,7 @@ struct QuotePrinter: ResultPrinter {
     func print(_ statement: Statement, to output: StandardOutput) throws {
         try printLines(
             of: statement, to: output, header: format.header, separator: format.separator ?? ",",
-            end: format.rowEnd ?? "\n", name: { "'" + $0.replacing("'", with: "''") + "'" },
+            end: format.rowEnd ?? "\n", name: SQLLiteral.text,
             value: { SQLLiteral.value(of: statement, at: $0, escapesLines: false) })
     }
 }

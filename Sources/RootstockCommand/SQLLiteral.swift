@@ -20,6 +20,9 @@ enum SQLLiteral {
         return isPlain ? name : SQL.quoted(name)
     }
 
+    /// A text without a NUL.
+    static func text(_ text: String) -> String { "'" + text.replacing("'", with: "''") + "'" }
+
     /// A column of the statement's row.
     ///
     /// - Parameter escapesLines: write a line break as a call of `replace`, so that each row stays on one line.

@@ -25,7 +25,7 @@ struct Dump {
             if sql.hasPrefix("CREATE VIRTUAL TABLE") {
                 if !hasVirtual { try output.write("PRAGMA writable_schema=ON;\n") }
                 hasVirtual = true
-                let quoted = [name, name, sql].map { "'" + $0.replacing("'", with: "''") + "'" }
+                let quoted = [name, name, sql].map(SQLLiteral.text)
                 try output.write(
                     ("INSERT INTO sqlite_schema(type,name,tbl_name,rootpage,sql)VALUES('table',\(quoted[0]),\(quoted[1]),0,"
                         + "\(quoted[2]));\n").utf8)

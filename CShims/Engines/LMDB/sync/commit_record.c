@@ -208,7 +208,8 @@ int rootstock_lmdb_tell_lost(rootstock_environment *environment, uint64_t commit
 */
 
 /* Writes every page of the last commit anew and flushes. With `ours` held. Returns an errno. */
-static int write_all_pages(rootstock_environment *environment) {
+static int write_anew_locked(rootstock_environment *environment) {
+    lmdb_flushes *flushes = lmdb_flushes_of(environment);
     struct stat status;
     MDB_envinfo info;
     rootstock_lmdb_learn_map(environment);
@@ -223,12 +224,7 @@ static int write_all_pages(rootstock_environment *environment) {
             rootstock_lmdb_write_all(environment->lock_descriptor, base + at, environment->page_bytes, (off_t)at);
         if (error != 0) return error;
     }
-    return rootstock_lmdb_flush_ours(environment);
-}
-
-static int write_anew_locked(rootstock_environment *environment) {
-    lmdb_flushes *flushes = lmdb_flushes_of(environment);
-    int error = write_all_pages(environment);
+    int error = rootstock_lmdb_flush_ours(environment);
     if (error == 0) flushes->anew = flushes->told;
     return error;
 }
