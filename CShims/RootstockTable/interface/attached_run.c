@@ -27,9 +27,9 @@ rst_attached *rst_attached_find(rst_connection *c, const char *schema) {
 /* ---- ATTACH ---- */
 
 int rootstock_host_attach(sqlite3 *db, rootstock_attach_chooser choose) {
-    int code = rootstock_register(db);
-    rst_connection *c = code == SQLITE_OK ? rst_connection_of(db) : NULL;
-    if (c == NULL) return code == SQLITE_OK ? SQLITE_NOMEM : code;
+    rst_connection *c;
+    int code = rst_connection_made(db, &c);
+    if (code != SQLITE_OK) return code;
     front_of(c)->choose = choose;
     store_of(c)->roams = true;
     return SQLITE_OK;

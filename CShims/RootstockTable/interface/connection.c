@@ -104,14 +104,13 @@ static void connection_function(sqlite3_context *context, int count, sqlite3_val
 static rst_connection *ask_connection(sqlite3 *db, unsigned long closed) {
     sqlite3_stmt *statement = NULL;
     rst_connection *c = rst_txn_hook_connection(db);
-    if (c != NULL) {
-        rst_last_asked = (rst_asked){db, c, closed};
-        return c;
+    if (c == NULL) { /* no store is open on it */
+        if (sqlite3_prepare_v2(db, "SELECT rootstock_connection(?1)", -1, &statement, NULL) != SQLITE_OK) return NULL;
+        sqlite3_bind_pointer(statement, 1, &c, pointer_type, NULL);
+        sqlite3_step(statement);
+        sqlite3_finalize(statement);
     }
-    if (sqlite3_prepare_v2(db, "SELECT rootstock_connection(?1)", -1, &statement, NULL) != SQLITE_OK) return NULL;
-    sqlite3_bind_pointer(statement, 1, &c, pointer_type, NULL);
-    sqlite3_step(statement);
-    sqlite3_finalize(statement);
+    if (c != NULL) rst_last_asked = (rst_asked){db, c, closed};
     return c;
 }
 
@@ -194,17 +193,25 @@ int rootstock_register(sqlite3 *db) {
     return code;
 }
 
+int rst_connection_made(sqlite3 *db, rst_connection **c) {
+    int code = SQLITE_OK;
+    *c = rst_connection_of(db);
+    if (*c == NULL) code = rootstock_register(db);
+    if (*c == NULL && code == SQLITE_OK) *c = rst_connection_of(db);
+    return code == SQLITE_OK && *c == NULL ? SQLITE_NOMEM : code;
+}
+
 int rootstock_host_module(sqlite3 *db, const char *name, const sqlite3_module *module, void *context) {
-    int code = rootstock_register(db);
-    rst_connection *c = code == SQLITE_OK ? rst_connection_of(db) : NULL;
-    if (c == NULL) return code == SQLITE_OK ? SQLITE_NOMEM : code;
+    rst_connection *c;
+    int code = rst_connection_made(db, &c);
+    if (code != SQLITE_OK) return code;
     return rst_hosted_add(c, name, module, context);
 }
 
 int rootstock_host_programs(sqlite3 *db, int (*rename)(sqlite3 *, const char *, const char *, char **)) {
-    int code = rootstock_register(db);
-    rst_connection *c = code == SQLITE_OK ? rst_connection_of(db) : NULL;
-    if (c == NULL) return code == SQLITE_OK ? SQLITE_NOMEM : code;
+    rst_connection *c;
+    int code = rst_connection_made(db, &c);
+    if (code != SQLITE_OK) return code;
     schema_of(c)->rename_hosted = rename;
     return SQLITE_OK;
 }

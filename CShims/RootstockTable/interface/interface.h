@@ -19,6 +19,8 @@
 /* ---- connection.c ---- */
 /* The connection that db is registered as, or null. */
 rst_connection *rst_connection_of(sqlite3 *db);
+/* The same, registered if it was not. SQLite's code; *c is null where that is no SQLITE_OK. */
+int rst_connection_made(sqlite3 *db, rst_connection **c);
 
 /*
 ** Which connection a thread asked about last: SQLite has no cheap way from a sqlite3 to what belongs to it, and the

@@ -8,20 +8,19 @@
 #include <string.h>
 
 int rootstock_observe_rows(sqlite3 *db, rootstock_row_observer observer, void *context, int each_cleared) {
-    int code = rootstock_register(db);
-    rst_connection *c = code == SQLITE_OK ? rst_connection_of(db) : NULL;
-    rst_store *store = store_of(c);
-    if (c == NULL) return code == SQLITE_OK ? SQLITE_NOMEM : code;
-    store->observer.changed = observer;
-    store->observer.context = context;
-    store->observer.each_cleared = each_cleared != 0;
+    rst_connection *c;
+    int code = rst_connection_made(db, &c);
+    if (code != SQLITE_OK) return code;
+    store_of(c)->observer.changed = observer;
+    store_of(c)->observer.context = context;
+    store_of(c)->observer.each_cleared = each_cleared != 0;
     return SQLITE_OK;
 }
 
 int rootstock_observe_changes(sqlite3 *db, rootstock_change_observer observer, void *context) {
-    int code = rootstock_register(db);
-    rst_connection *c = code == SQLITE_OK ? rst_connection_of(db) : NULL;
-    if (c == NULL) return code == SQLITE_OK ? SQLITE_NOMEM : code;
+    rst_connection *c;
+    int code = rst_connection_made(db, &c);
+    if (code != SQLITE_OK) return code;
     store_of(c)->observer.change = observer;
     store_of(c)->observer.change_context = context;
     return SQLITE_OK;
@@ -42,18 +41,18 @@ int rootstock_change_bind(const rootstock_row_change *change, int is_new, int co
 }
 
 int rootstock_commit_hook(sqlite3 *db, int (*hook)(void *), void *context) {
-    int code = rootstock_register(db);
-    rst_connection *c = code == SQLITE_OK ? rst_connection_of(db) : NULL;
-    if (c == NULL) return code == SQLITE_OK ? SQLITE_NOMEM : code;
+    rst_connection *c;
+    int code = rst_connection_made(db, &c);
+    if (code != SQLITE_OK) return code;
     store_of(c)->observer.commit = hook;
     store_of(c)->observer.commit_context = context;
     return SQLITE_OK;
 }
 
 int rootstock_undo_hook(sqlite3 *db, void (*hook)(void *, int), void *context) {
-    int code = rootstock_register(db);
-    rst_connection *c = code == SQLITE_OK ? rst_connection_of(db) : NULL;
-    if (c == NULL) return code == SQLITE_OK ? SQLITE_NOMEM : code;
+    rst_connection *c;
+    int code = rst_connection_made(db, &c);
+    if (code != SQLITE_OK) return code;
     store_of(c)->observer.undone = hook;
     store_of(c)->observer.undone_context = context;
     return SQLITE_OK;
