@@ -73,7 +73,7 @@ static int check_virtual(rst_connection *c, const rst_schema_statement *s, const
         char *module = rst_token_name(&token);
         rst_set_message(
             message,
-            "a virtual table of module %s is not kept in a store: create it as temp.name, or in an attached file",
+            "a virtual table of module %s is not kept in a store: create it as temp.name, or in an attached native database",
             module == NULL ? "" : module);
         sqlite3_free(module);
     }
