@@ -301,22 +301,26 @@ bool rst_foreign_sets_any(const rst_table *table, uint64_t changed, const uint64
     return sets_any(table, changed, beyond, true);
 }
 
+uint64_t rst_foreign_child_set(const rst_foreign_key *foreign) {
+    uint64_t set = 0;
+    for (int k = 0; k < foreign->column_count; k++) {
+        const int column = foreign->child_columns[k];
+        set |= (uint64_t)1 << (column < 63 ? column : 63);
+    }
+    return set;
+}
+
 /* As rst_foreign_acts_on_itself; table: `first`, or what its actions have come to. */
 static bool acts_on(const rst_table *first, const rst_table *table, uint64_t changed, const uint64_t *beyond,
                     int depth) {
     enum { DEEPEST = 16 };
     for (const rst_child *child = rst_table_children(table); child != NULL; child = child->next) {
         const rst_foreign_key *foreign = child->foreign;
-        uint64_t set = 0;
         if (foreign->on_update == ACTION_NONE || foreign->on_update == ACTION_RESTRICT ||
             !sets_parent_key(table, foreign, changed, beyond, true))
             continue;
         if (child->table == first || rst_trigger_any(child->table, TRIGGER_UPDATE) || depth == DEEPEST) return true;
-        for (int k = 0; k < foreign->column_count; k++) {
-            const int column = foreign->child_columns[k];
-            set |= (uint64_t)1 << (column < 63 ? column : 63);
-        }
-        if (acts_on(first, child->table, set, NULL, depth + 1)) return true;
+        if (acts_on(first, child->table, rst_foreign_child_set(foreign), NULL, depth + 1)) return true;
     }
     return false;
 }

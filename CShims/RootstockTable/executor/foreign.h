@@ -13,6 +13,8 @@ int rst_foreign_before(rst_table *table, const rootstock_value *old_values, uint
 /* Whether an UPDATE of these columns sets any that a foreign key has or refers to: SQLite looks at no key of the table
 ** otherwise. */
 bool rst_foreign_sets_any(const rst_table *table, uint64_t changed, const uint64_t *beyond);
+/* The columns of the child that the key has, as bits; those from 63 on share the last one. */
+uint64_t rst_foreign_child_set(const rst_foreign_key *foreign);
 /* Whether an UPDATE of these columns may change other rows of the table on the way: by its ON UPDATE actions, and the
 ** triggers that they fire. */
 bool rst_foreign_acts_on_itself(const rst_table *table, uint64_t changed, const uint64_t *beyond);

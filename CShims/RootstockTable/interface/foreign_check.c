@@ -67,6 +67,7 @@ static int walk_child(rst_connection *c, rootstock_transaction *transaction, rst
     rst_walker walker;
     rst_row_slot hand;
     rootstock_slice key, value;
+    uint64_t columns = 0;
     int result = SQLITE_OK, code = rst_row_slot_begin(table, &hand);
     if (code != SQLITE_OK) return code;
     code = rst_walker_open(c, transaction, &table->tree, &walker);
@@ -74,13 +75,12 @@ static int walk_child(rst_connection *c, rootstock_transaction *transaction, rst
         rst_row_slot_end(table, &hand);
         return code;
     }
+    for (int i = 0; i < table->foreign_key_count; i++) columns |= rst_foreign_child_set(&table->foreign_keys[i]);
     for (code = rst_walker_move(&walker, ROOTSTOCK_FIRST, &key, &value); code == ROOTSTOCK_OK;
          code = rst_walker_move(&walker, ROOTSTOCK_NEXT, &key, &value)) {
-        result = rst_row_slot_lay_open(table, &key, &value, &hand);
-        if (result == SQLITE_CORRUPT) {
+        result = rst_row_slot_read(table, &key, &value, columns, &hand);
+        if (result == SQLITE_CORRUPT_VTAB)
             rst_set_message(message, "%s: table %s: malformed row", store_of(c)->shared->path, table->name);
-            result = SQLITE_CORRUPT_VTAB;
-        }
         for (int i = 0; i < table->foreign_key_count && result == SQLITE_OK; i++) {
             result = find_parent(c, transaction, &table->foreign_keys[i], &parents[i], &hand, message);
             if (result == SQLITE_DONE) {
