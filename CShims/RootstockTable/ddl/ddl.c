@@ -166,7 +166,9 @@ int rst_change_undo(rst_connection *c, const char *savepoint, sqlite3_stmt *writ
 
 static int change_and_declare(rst_connection *c, const rst_schema_statement *s, const char *sql, int count,
                               sqlite3_value **values, bool outermost, char **message) {
-    int code = run_change(c, s, sql, count, values, outermost, message);
+    int code;
+    rst_writer_hold(c);
+    code = rst_writer_let_go(c, run_change(c, s, sql, count, values, outermost, message), message);
     if (code == SQLITE_OK) code = rst_temporary_triggers_follow(c, message);
     if (code == SQLITE_OK) code = rst_call_code(rst_schema_declare_own(c, message));
     if (code == SQLITE_OK) code = rst_temporary_objects_follow(c, message);

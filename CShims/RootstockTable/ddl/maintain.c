@@ -42,11 +42,13 @@ int rst_change_begin(rst_connection *c, char **message) {
     /* A statement prepared before a ROLLBACK is run again: what the ROLLBACK took away must not be believed. */
     if (code == SQLITE_OK) code = rst_schema_refresh(c, message);
     definitions->interruptible = code == SQLITE_OK ? rst_interruptible(c) : NULL;
+    rst_writer_hold(c);
     return code;
 }
 
 int rst_change_end(rst_connection *c, int code, char **message) {
     rst_definitions *definitions = definitions_of(c);
+    code = rst_writer_let_go(c, code, message);
     if (definitions->change_marked) {
         if (code != SQLITE_OK) (void)rst_mark_undo(c, definitions->change_mark);
         rst_mark_release(c, definitions->change_mark);

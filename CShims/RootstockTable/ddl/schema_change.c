@@ -8,7 +8,6 @@
 ** tree. A program's own change of sqlite_schema goes the same way (written_schema.c).
 */
 #include "ddl/ddl.h"
-#include "executor/program_state.h"
 #include "executor/change.h"
 #include "ddl/ddl_rows.h"
 #include "ddl/schema_rows.h"
@@ -360,7 +359,6 @@ int rst_schema_change_with(rst_connection *c, const char *sql, int count, sqlite
             old_count++;
         }
     }
-    if (code == SQLITE_OK) code = rst_check_not_rolled_back(c, message);
     if (code == SQLITE_OK) {
         store->schema_changed = true;
         code = apply(c, &before, &after, &edits, message);

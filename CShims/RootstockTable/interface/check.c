@@ -358,6 +358,7 @@ static int fill(rst_connection *c, sqlite3_value **values, rst_listing *listing,
         rst_read_end(c, is_writer);
         return code;
     }
+    rst_writer_hold(c);
     before = check.left;
     for (int t = 0; t < schema->table_count && rst_check_goes_on(&check); t++) {
         if (only == NULL || only == schema->tables[t]) check_table(&check, schema->tables[t]);
@@ -366,6 +367,7 @@ static int fill(rst_connection *c, sqlite3_value **values, rst_listing *listing,
     if (only == NULL && rst_check_goes_on(&check)) check_engine(&check);
     sqlite3_finalize(check.number);
     rst_read_end(c, is_writer);
+    check.code = rst_writer_let_go(c, check.code, message);
     if (check.code == SQLITE_OK && check.left == before) check.code = rst_listing_add(listing, "s", "ok");
     return check.code;
 }

@@ -170,6 +170,10 @@ int rst_write_commit(rst_connection *c, char **message) {
     bool changed = store->schema_changed;
     int code;
     if (store->writer == NULL) return SQLITE_OK; /* another table of this store was first */
+    if (store->writer_holds > 0 && !store->writer_refused) {
+        rst_set_message(message, "cannot commit transaction - SQL statements in progress");
+        return SQLITE_BUSY; /* the one code at which SQLite leaves the transaction open */
+    }
     code = rst_check_usable(c, message);
     if (code != SQLITE_OK) return code;
     if (store->writer_broken) return rst_refuse_broken(c, message);
@@ -213,9 +217,26 @@ int rst_write_commit(rst_connection *c, char **message) {
     return rst_writer_wait_durable(c, ticket, message);
 }
 
+void rst_writer_hold(rst_connection *c) {
+    store_of(c)->writer_holds++;
+}
+
+int rst_writer_let_go(rst_connection *c, int code, char **message) {
+    rst_store *store = store_of(c);
+    if (--store->writer_holds > 0 || !store->writer_refused) return code;
+    store->writer_refused = false;
+    rst_write_rollback(c);
+    rst_set_message(message, "%s", sqlite3_errstr(SQLITE_ABORT_ROLLBACK));
+    return SQLITE_ABORT_ROLLBACK;
+}
+
 void rst_write_rollback(rst_connection *c) {
     rst_store *store = store_of(c);
     if (store->writer == NULL) return;
+    if (store->writer_holds > 0) {
+        store->writer_refused = store->writer_broken = true;
+        return;
+    }
     if (store->schema_changed) store->schema_stale = true;
     store->schema_changed = false;
     if (rst_check_usable(c, NULL) != SQLITE_OK) return; /* the owning thread has to */

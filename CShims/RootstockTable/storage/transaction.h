@@ -74,6 +74,11 @@ int rst_write_commit(rst_connection *c, char **message);
 /* Ends the write transaction, in which nothing was changed, by having the engine compact the store. */
 int rst_write_compact(rst_connection *c, char **message);
 void rst_write_rollback(rst_connection *c);
+/* Between the two the write transaction stands: what walks through it calls functions of the application, which may try
+** to end it. COMMIT is refused, as SQLite does while a statement writes. ROLLBACK takes effect at the end, which then
+** is SQLITE_ABORT_ROLLBACK instead of `code`. */
+void rst_writer_hold(rst_connection *c);
+int rst_writer_let_go(rst_connection *c, int code, char **message);
 /* The write transaction was undone: the catalog's handle goes with it if it was opened there. */
 void rst_catalog_handle_undone(rst_store *store);
 /* The control file's write lock is given up: so is the store's. */

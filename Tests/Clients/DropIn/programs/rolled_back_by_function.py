@@ -4,8 +4,10 @@ STATEMENTS = ["UPDATE t SET b = f(b)", "UPDATE t SET b = f(b) WHERE a = 1", "UPD
               "DELETE FROM t WHERE a = f(1)", "INSERT INTO t VALUES (9, f(1))", "INSERT INTO t VALUES (9, f(1)), (10, f(2))",
               "UPDATE t SET b = f(b) RETURNING a", "INSERT INTO w VALUES (f(1), 2)", "UPDATE w SET y = f(y)", "DELETE FROM w WHERE f(y) > 4",
               "INSERT OR REPLACE INTO t VALUES (2, f(5)) ON CONFLICT DO NOTHING", "SELECT f(a) FROM t"]
+SCHEMA = ["CREATE TABLE k AS SELECT f(a) FROM t", "CREATE INDEX i ON t(f(b))", "CREATE UNIQUE INDEX i ON t(b) WHERE f(b)",
+          "ALTER TABLE t ADD COLUMN z CHECK(f(a))", "ALTER TABLE t ADD COLUMN z AS (f(a)) NOT NULL"]
 for end in ("ROLLBACK", "COMMIT"):
-    for statement in STATEMENTS if end == "COMMIT" else STATEMENTS + ["CREATE TABLE k AS SELECT f(a) FROM t"]:
+    for statement in STATEMENTS + SCHEMA:
         db = sqlite3.connect('data.db', isolation_level=None)
         db.executescript("DROP TABLE IF EXISTS t; DROP TABLE IF EXISTS w; DROP TABLE IF EXISTS k; CREATE TABLE t(a INTEGER PRIMARY KEY, b);"
                          "CREATE TABLE w(x PRIMARY KEY, y) WITHOUT ROWID; INSERT INTO t VALUES (1, 1), (2, 2), (3, 3); INSERT INTO w VALUES (3, 4), (5, 6)")
@@ -18,15 +20,16 @@ for end in ("ROLLBACK", "COMMIT"):
                 except sqlite3.Error as error:
                     said.append(str(error))
             return value
-        db.create_function('f', 1, f)
+        db.create_function('f', 1, f, deterministic=True)
         db.execute("BEGIN")
         db.execute("INSERT INTO t VALUES (7, 7)")
         try:
             result = db.execute(statement).fetchall()
         except sqlite3.Error as error:
-            result = str(error)
+            result = str(error) if statement not in SCHEMA else "failed"
         print(end, statement, result, said[:1], db.in_transaction)
         if db.in_transaction:
             db.execute("COMMIT")
-        print(db.execute("SELECT * FROM t").fetchall(), db.execute("SELECT * FROM w").fetchall(), db.execute("PRAGMA integrity_check").fetchall())
+        print(db.execute("SELECT * FROM t").fetchall(), db.execute("SELECT * FROM w").fetchall(), db.execute("PRAGMA integrity_check").fetchall(),
+              db.execute("SELECT sql FROM sqlite_master").fetchall())
         db.close()
