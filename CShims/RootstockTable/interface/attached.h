@@ -48,6 +48,7 @@ typedef struct rst_attached {
     bool lost;           /* another connection wrote while the transaction was begun anew: only ROLLBACK helps */
     bool moved;          /* declared inside a transaction, which may be rolled back */
     int savepoint_count; /* of SQLite's savepoints, each one on inner, too: s0, s1, ... */
+    int from_level;      /* of them below the savepoint of the UPDATE FROM under way, and one more; 0: it has none */
     rst_kept *kept;
     int kept_count;
     struct rst_function_proxy *functions; /* the connection's, as inner knows them */
@@ -80,6 +81,11 @@ bool rst_inner_rolled_back(rst_attached *a);
 /* SQLite's lock has gone. */
 void rst_inner_ended(rst_attached *a);
 int rst_inner_savepoint(rst_attached *a, int number, char **message);
+/* Around the rows of an UPDATE FROM, for which SQLite sets no savepoint on a virtual table: before each row, where one
+** fails, and when the next statement begins to read. */
+int rst_inner_from_mark(rst_attached *a, char **message);
+void rst_inner_from_undo(rst_attached *a);
+void rst_inner_from_release(rst_attached *a);
 int rst_inner_savepoint_release(rst_attached *a, int number, char **message);
 int rst_inner_savepoint_rollback(rst_attached *a, int number, char **message);
 
@@ -140,6 +146,8 @@ int rst_attached_best_index(sqlite3_vtab *base, sqlite3_index_info *info);
 
 /* ---- attached_run.c ---- */
 int rst_attached_register(rst_connection *c);
+/* Counts so many changes as SQLite's last statement's. Joins the transaction, also with 0. */
+int rst_attached_count(rst_attached *a, sqlite3_int64 changes, char **message);
 /* The attached store of that schema name, or null. */
 rst_attached *rst_attached_find(rst_connection *c, const char *schema);
 /* The store whose table, view, index or trigger a name without a schema means; null: none. */

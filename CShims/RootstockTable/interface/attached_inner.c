@@ -186,14 +186,14 @@ int rst_inner_commit(rst_attached *a, char **message) {
     code = sqlite3_get_autocommit(a->inner) ? SQLITE_OK : rst_inner_run(a, "COMMIT", message);
     if (code != SQLITE_OK) return code;
     a->writing = false;
-    a->savepoint_count = 0;
+    a->savepoint_count = a->from_level = 0;
     return SQLITE_OK;
 }
 
 void rst_inner_rollback(rst_attached *a) {
     if (!sqlite3_get_autocommit(a->inner)) (void)rst_inner_run(a, a->writing ? "ROLLBACK" : "COMMIT", NULL);
     a->writing = a->lost = false;
-    a->savepoint_count = 0;
+    a->savepoint_count = a->from_level = 0;
     if (a->moved) a->declared = 0;
     a->moved = false;
 }
@@ -201,6 +201,7 @@ void rst_inner_rollback(rst_attached *a) {
 bool rst_inner_rolled_back(rst_attached *a) {
     if (!a->writing || !sqlite3_get_autocommit(a->inner)) return false;
     a->writing = false;
+    a->from_level = 0;
     (void)rst_execute(a->c, NULL, "ROLLBACK");
     return true;
 }
@@ -225,10 +226,30 @@ int rst_inner_savepoint_release(rst_attached *a, int number, char **message) {
     char text[32];
     if (number < 0) number = 0;
     if (number >= a->savepoint_count) return SQLITE_OK;
+    if (number + 1 < a->from_level) a->from_level = 0;
     sqlite3_snprintf(sizeof text, text, "RELEASE s%d", number);
     if (a->writing) code = rst_inner_run(a, text, message);
     if (code == SQLITE_OK) a->savepoint_count = number;
     return code;
+}
+
+int rst_inner_from_mark(rst_attached *a, char **message) {
+    int code = SQLITE_OK;
+    if (a->from_level > 0 || sqlite3_get_autocommit(a->c->db)) return SQLITE_OK;
+    code = rst_inner_write(a, message);
+    if (code == SQLITE_OK) code = rst_inner_run(a, "SAVEPOINT \"rootstock from\"", message);
+    if (code == SQLITE_OK) a->from_level = a->savepoint_count + 1;
+    return code;
+}
+
+void rst_inner_from_undo(rst_attached *a) {
+    if (a->from_level > 0) (void)rst_inner_run(a, "ROLLBACK TO \"rootstock from\"", NULL);
+}
+
+void rst_inner_from_release(rst_attached *a) {
+    /* With others above it stays, and goes with those below. */
+    if (a->from_level == a->savepoint_count + 1) (void)rst_inner_run(a, "RELEASE \"rootstock from\"", NULL);
+    a->from_level = 0;
 }
 
 static int version(rst_attached *a, sqlite3_int64 *out, char **message) {
@@ -258,6 +279,7 @@ int rst_inner_savepoint_rollback(rst_attached *a, int number, char **message) {
     int code = SQLITE_OK;
     char text[32];
     if (a->moved) a->declared = 0;
+    if (number + 1 < a->from_level) a->from_level = 0;
     if (a->lost) return SQLITE_OK; /* nothing but ROLLBACK helps, and every use says so */
     if (number < 0) return a->writing ? restart(a, message) : SQLITE_OK;
     if (number >= a->savepoint_count) return SQLITE_OK;

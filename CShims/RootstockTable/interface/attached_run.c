@@ -170,8 +170,7 @@ static void attach_function(sqlite3_context *context, int count, sqlite3_value *
 
 /* ---- statements as a whole ---- */
 
-/* Counts so many changes as SQLite's last statement's. Joins the transaction, also with 0. */
-static int count_changes(rst_attached *a, sqlite3_int64 changes, char **message) {
+int rst_attached_count(rst_attached *a, sqlite3_int64 changes, char **message) {
     char *sql =
         sqlite3_mprintf("INSERT INTO \"%w\".rootstock_attached_counter(\"rootstock names\") WITH RECURSIVE n(i) AS"
                         "(SELECT 1 WHERE ?1>0 UNION ALL SELECT i+1 FROM n WHERE i<?1) SELECT NULL FROM n",
@@ -238,7 +237,7 @@ static int run_inside(rst_attached *a, runner *run, const char *text, bool count
                       rst_result_rows *rows, char **message) {
     sqlite3 *db = a->c->db;
     sqlite3_int64 rowid = sqlite3_last_insert_rowid(db), total;
-    int counted, code = a->joined ? SQLITE_OK : count_changes(a, 0, message);
+    int counted, code = a->joined ? SQLITE_OK : rst_attached_count(a, 0, message);
     if (code == SQLITE_OK) code = rst_inner_write(a, message);
     if (code != SQLITE_OK) return code;
     sqlite3_set_last_insert_rowid(a->inner, rowid);
@@ -247,8 +246,8 @@ static int run_inside(rst_attached *a, runner *run, const char *text, bool count
     if (!rst_inner_rolled_back(a) && counts) {
         const sqlite3_int64 changes = sqlite3_changes64(a->inner);
         total = sqlite3_total_changes64(a->inner) - total;
-        counted = total > changes ? count_changes(a, total - changes, code == SQLITE_OK ? message : NULL) : SQLITE_OK;
-        if (counted == SQLITE_OK) counted = count_changes(a, changes, code == SQLITE_OK ? message : NULL);
+        counted = total > changes ? rst_attached_count(a, total - changes, code == SQLITE_OK ? message : NULL) : SQLITE_OK;
+        if (counted == SQLITE_OK) counted = rst_attached_count(a, changes, code == SQLITE_OK ? message : NULL);
         if (code == SQLITE_OK) code = counted;
     }
     sqlite3_set_last_insert_rowid(db, sqlite3_last_insert_rowid(a->inner));

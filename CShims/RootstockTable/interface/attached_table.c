@@ -206,6 +206,7 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int c
     cursor->at_end = true;
     cursor->number = 0;
     if (vtab->shape.name == NULL) return SQLITE_OK; /* the counter */
+    rst_inner_from_release(a);
     code = rule_out(plan, values, lists, &left_out);
     if (code == SQLITE_OK && cursor->kept != NULL && left_out == cursor->left_out) {
         (void)sqlite3_reset(cursor->kept->statement);
@@ -328,6 +329,7 @@ static int change(rst_attached_vtab *vtab, char *text, int conflict, sqlite3_val
                   char **message) {
     rst_attached *a = vtab->attached;
     rst_kept *kept = NULL;
+    sqlite3_int64 total = sqlite3_total_changes64(a->inner);
     int code = text == NULL ? SQLITE_NOMEM : rst_inner_write(a, message);
     if (code == SQLITE_OK) code = rst_kept_get(a, text, &kept, message);
     sqlite3_free(text);
@@ -337,6 +339,9 @@ static int change(rst_attached_vtab *vtab, char *text, int conflict, sqlite3_val
             code = sqlite3_step(kept->statement);
         } while (code == SQLITE_ROW);
         code = code == SQLITE_DONE ? SQLITE_OK : rst_inner_failed(a, code, message);
+        /* What triggers have changed counts beside the row. */
+        total = sqlite3_total_changes64(a->inner) - total - sqlite3_changes64(a->inner);
+        if (code == SQLITE_OK && total > 0) code = rst_attached_count(a, total, message);
         /* A row that is ignored must not be counted; one that is refused for another reason must not be ignored. */
         if (conflict == SQLITE_IGNORE && code == SQLITE_OK && sqlite3_changes(a->inner) == 0)
             code = SQLITE_CONSTRAINT;
@@ -404,8 +409,10 @@ static int update(sqlite3_vtab *base, int count, sqlite3_value **values, sqlite3
     }
     code = SQLITE_OK;
     if (number > 1) {
-        text = update_text(shape, conflict, columns, moves, all);
-        code = change(vtab, text, conflict, bound, number, &message);
+        if (all) code = rst_inner_from_mark(a, &message);
+        text = code == SQLITE_OK ? update_text(shape, conflict, columns, moves, all) : NULL;
+        if (code == SQLITE_OK) code = change(vtab, text, conflict, bound, number, &message);
+        if (code != SQLITE_OK && code != SQLITE_CONSTRAINT && conflict != SQLITE_FAIL) rst_inner_from_undo(a);
     }
     sqlite3_free(bound);
     return rst_take_message(base, code, message);
