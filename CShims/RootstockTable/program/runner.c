@@ -198,10 +198,12 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
         program->in_transaction = !sqlite3_get_autocommit(c->db);
         program->outer = schema->program;
         schema->program = program;
+        store->gives_rows = program->code->returning != NULL;
         executor->programs_running++;
         while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
         }
         schema->program = program->outer;
+        store->gives_rows = program->outer != NULL && program->outer->code->returning != NULL;
         if (--executor->programs_running == 0) rst_automatics_rest_all(c);
         rst_init_subquery_free(&program->once);
         code = sqlite3_reset(statement);

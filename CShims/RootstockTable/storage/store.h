@@ -124,6 +124,7 @@ typedef struct rst_store {
     bool unlogged; /* entries went without the log while the statement's own savepoint alone is open (bulk_apply.c) */
     int forced_logging; /* internal marks that need the log */
     bool wrote;
+    bool gives_rows; /* the statement under way does, behind its commit: what interrupts it is met before */
     /* deferred and immediate foreign key violations, as SQLite counts them */
     int64_t deferred_violations;
     int64_t

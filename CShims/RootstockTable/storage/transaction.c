@@ -191,6 +191,7 @@ int rst_write_commit(rst_connection *c, char **message) {
         rst_reader_follow(c, false);
         return SQLITE_OK;
     }
+    if (store->gives_rows && rst_stop(c)) return SQLITE_INTERRUPT;
     if (store->observer.commit != NULL && store->observer.commit(store->observer.commit_context) != 0)
         return SQLITE_CONSTRAINT_COMMITHOOK;
     store->hooks->detach_cursors(c);
