@@ -81,8 +81,8 @@ bool rst_inner_rolled_back(rst_attached *a);
 /* SQLite's lock has gone. */
 void rst_inner_ended(rst_attached *a);
 int rst_inner_savepoint(rst_attached *a, int number, char **message);
-/* Around the rows of an UPDATE FROM, for which SQLite sets no savepoint on a virtual table: before each row, where one
-** fails, and when the next statement begins to read. */
+/* SQLite sets no savepoint for an UPDATE FROM on a virtual table. So inner gets one, asked for before each row. It is
+** undone where a row fails, and released when the next statement begins to read. */
 int rst_inner_from_mark(rst_attached *a, char **message);
 void rst_inner_from_undo(rst_attached *a);
 void rst_inner_from_release(rst_attached *a);
