@@ -136,7 +136,7 @@ static int columns_of_native(const question *q, int *all, int *plain, char **nam
     }
     sqlite3_finalize(list);
     *names = sqlite3_str_finish(out);
-    return code == SQLITE_OK && *names == NULL ? SQLITE_NOMEM : code;
+    return code == SQLITE_OK && *names == NULL && *plain > 0 ? SQLITE_NOMEM : code; /* none: there is no such table */
 }
 
 int rst_transfer_in(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, const char *star,

@@ -75,3 +75,6 @@ INSERT INTO f3 SELECT * FROM e3;
 PRAGMA foreign_keys = OFF;
 INSERT INTO f3 SELECT * FROM e3;
 SELECT * FROM f3;
+-- from a native table that is not there
+CREATE TABLE missing_source(a INTEGER PRIMARY KEY, b, c AS (a) VIRTUAL);
+INSERT INTO missing_source SELECT * FROM temp.no_such_table;
