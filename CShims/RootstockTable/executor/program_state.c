@@ -62,16 +62,6 @@ int rst_program_set_rowid(const rst_table *table) {
                : 0;
 }
 
-bool rst_program_rowwise(const rst_table *table) {
-    const rst_program *program = schema_of(table->connection)->program;
-    return program != NULL && program->table == table && program->code->rowwise;
-}
-
-bool rst_program_deletes(const rst_table *table) {
-    const rst_program *program = schema_of(table->connection)->program;
-    return program != NULL && program->table == table && program->code->kind == KIND_DELETE;
-}
-
 bool rst_program_stopped(const rst_table *table) {
     const rst_program *program = schema_of(table->connection)->program;
     return program != NULL && program->table == table && program->stopped;

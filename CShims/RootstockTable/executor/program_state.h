@@ -84,10 +84,6 @@ int rst_program_conflict(rst_table *table, int told);
 int rst_program_set_rowid(const rst_table *table);
 /* Bits of the columns that the program's UPDATE sets; all where that is not known. */
 uint64_t rst_program_set_columns(const rst_table *table, const uint64_t **beyond);
-/* UPDATE whose SET has to see what the rows before it did: evaluated row by row by the program. */
-bool rst_program_rowwise(const rst_table *table);
-/* Whether the rows that the program is given are to go: a DELETE, whatever statement finds them. */
-bool rst_program_deletes(const rst_table *table);
 /* OR FAIL has met its row: the statement's other rows are passed over. */
 bool rst_program_stopped(const rst_table *table);
 /* What xUpdate returns to SQLite for what the change came to (SQLITE_DONE: ignored). */

@@ -97,7 +97,6 @@ static int update_or_delete(rst_table *table, int count, sqlite3_value **values,
     unsigned char bytes[8];
     uint64_t changed = 0;
     const int64_t marks = marks_of(table, count, values);
-    const bool deletes = (marks & UPDATE_DELETES) != 0;
     int code;
     if (table->without_rowid) {
         key.size = (size_t)sqlite3_value_bytes(values[0]);
@@ -126,14 +125,11 @@ static int update_or_delete(rst_table *table, int count, sqlite3_value **values,
     /* SQLITE_DONE: a trigger or REPLACE of this statement removed it. It is passed over (rst_program_result). */
     if (code == SQLITE_OK) code = rst_row_slot_fetch(table, &key, &old);
     if (code == SQLITE_ROW) {
-        if (count == 1 || rst_program_deletes(table) || deletes) {
+        if (count == 1 || (marks & UPDATE_DELETES) != 0) {
             code = rst_row_delete(table, &old, false, message);
+        } else if ((marks & UPDATE_ROWWISE) != 0) {
+            code = rst_clause_update_row(table, marks >> UPDATE_SHIFT, &old, conflict, message);
         } else {
-            if (rst_program_rowwise(table) || (marks & UPDATE_ROWWISE) != 0) {
-                const int64_t operation = (marks & UPDATE_ROWWISE) != 0 ? marks >> UPDATE_SHIFT : 0;
-                code = rst_clause_update_row(table, operation, &old, conflict, message);
-                goto done;
-            }
             row.marks = marks;
             code = take_values(table, values + 2, &row, &old, &changed);
             row.rowid = old.rowid;
@@ -158,7 +154,6 @@ static int update_or_delete(rst_table *table, int count, sqlite3_value **values,
                 code = rst_row_update(table, &old, &row, conflict, changed, message);
         }
     }
-done:
     rst_row_slot_end(table, &old);
     rst_row_slot_end(table, &row);
     return code;

@@ -152,7 +152,7 @@ static int compile_inner(rst_connection *c, rst_table *table, const rst_statemen
         if (result != SQLITE_OK) return result;
     } else {
         /* Only an UPDATE can pass over a row uncounted. So it finds the rows of a DELETE that may have to: a trigger
-        ** or a cascade of an earlier row removed one, or RAISE(IGNORE) spares it. update.c removes what it is given. */
+        ** or a cascade of an earlier row removed one, or RAISE(IGNORE) spares it. */
         bool updates = parts->kind == KIND_UPDATE || rst_trigger_any(table, TRIGGER_DELETE) ||
                        (table->is_parent && parts->returning.start != NULL) ||
                        (code->foreign_keys && acts_on_delete(table));
@@ -164,13 +164,10 @@ static int compile_inner(rst_connection *c, rst_table *table, const rst_statemen
         if (parts->alias.type == TOKEN_END && strcmp(table->name, table->declared_name) != 0)
             sqlite3_str_appendf(out, " AS \"%w\"", table->name);
         sqlite3_str_appendall(out, " ");
-        if (updates && (code->rowwise || parts->kind == KIND_DELETE)) {
-            /* Which rows; what becomes of them is clauses[0], or that they go. */
-            int column = 0;
-            while (column < table->column_count - 1 && table->columns[column].generated) column++;
-            sqlite3_str_appendf(out, "SET \"%w\"=\"%w\" ", table->columns[column].name, table->columns[column].name);
-            if (code->rowwise) rst_append_hinted(table, parts, parts->set.end, parts->after_table.end, out);
-        }
+        /* Which rows; what becomes of them is clauses[0], or that they go. */
+        if (updates && (code->rowwise || parts->kind == KIND_DELETE))
+            sqlite3_str_appendf(out, "SET \"rootstock operation\"=%d ",
+                                code->rowwise ? UPDATE_ROWWISE : UPDATE_DELETES);
         if (rst_update_has_from(parts)) {
             char *joined = NULL;
             result = rst_update_from(table, parts, &joined, message);
@@ -180,8 +177,9 @@ static int compile_inner(rst_connection *c, rst_table *table, const rst_statemen
                 sqlite3_free(sqlite3_str_finish(out));
                 return result;
             }
-        } else if (!code->rowwise) {
-            rst_append_hinted(table, parts, parts->after_table.start, parts->after_table.end, out);
+        } else {
+            rst_append_hinted(table, parts, code->rowwise ? parts->set.end : parts->after_table.start,
+                              parts->after_table.end, out);
         }
         if (parts->limit.start != NULL && !rst_update_has_from(parts))
             sqlite3_str_appendf(out, " %.*s", (int)(parts->limit.end - parts->limit.start), parts->limit.start);
