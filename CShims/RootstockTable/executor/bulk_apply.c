@@ -2,7 +2,8 @@
 ** bulk_apply.c - the rows that an UPDATE or DELETE of many has gathered are changed.
 **
 ** A change on which nothing hangs is put straight into the row's bytes (update_fast.c). Any other one takes the steps
-** of change.c, as if SQLite had handed the row to xUpdate. Invariant: rows are changed in the order of their keys; a
+** of change.c, as if SQLite had handed the row to xUpdate. So does each row of a program's UPDATE OR ..., whose OR then
+** says what becomes of the statement. Invariant: rows are changed in the order of their keys; a
 ** row that is gone by its turn is passed over.
 */
 #include "executor/executor.h"
@@ -186,6 +187,22 @@ static bool goes_unlogged(const rst_bulk_change *bulk, bool patches) {
            store_of(c)->forced_logging == 0;
 }
 
+/* The change of a row of a program's UPDATE OR ...; SQLITE_DONE: it is passed over. */
+static int update_judged(rst_bulk_change *bulk, const rst_bulk_row *row, char **message) {
+    rst_executor *executor = executor_of(bulk->connection);
+    const int override = executor->override_conflict, conflict = rst_program_conflict(bulk->table, CONFLICT_DEFAULT);
+    int code;
+    if (rst_program_stopped(bulk->table)) return SQLITE_DONE;
+    executor->override_conflict = conflict; /* what it fires goes by its OR, too */
+    code = update_row(bulk, row, message);
+    executor->override_conflict = override;
+    rst_change_ended(bulk->table, code);
+    code = rst_program_result(bulk->table, SQLITE_IGNORE, conflict, code, message);
+    if (code != SQLITE_CONSTRAINT) return code;
+    rst_forget_message(message);
+    return SQLITE_DONE;
+}
+
 /* Whether the rows that a DROP TABLE takes leave a violation behind that refuses it. */
 static bool drop_violates(const rst_connection *c) {
     const rst_executor *executor = executor_of(c);
@@ -233,7 +250,9 @@ int rst_bulk_apply(rst_bulk_change *bulk, char **message) {
             code = rst_tree_remove(c, &table->tree, &row.key, NULL);
         }
         if (code == SQLITE_NOTFOUND)
-            code = bulk->deletes ? delete_row(bulk, &row, message) : update_row(bulk, &row, message);
+            code = bulk->deletes  ? delete_row(bulk, &row, message)
+                   : bulk->judged ? update_judged(bulk, &row, message)
+                                  : update_row(bulk, &row, message);
         if (code == SQLITE_OK) bulk->done++;
         if (code == SQLITE_DONE) code = SQLITE_OK; /* it is gone, or RAISE(IGNORE) spares it */
         if (code == SQLITE_OK) code = rst_interrupted(c, i + 1);

@@ -25,7 +25,7 @@ typedef struct rst_bulk_change {
     uint64_t gathered;          /* rows in it; once they are changed, each is there once */
     bool ascending;             /* the rows came in the order of their keys */
     bool matches;               /* a row may come several times, and its last values count */
-    bool replaces;              /* a row may be gone by its turn, with one that took its place */
+    bool judged;                /* the program's OR says what becomes of each row; one may be gone by its turn */
     uint64_t counted;           /* in both cases, the rows that SQLite has counted as they came */
     uint64_t done;              /* rows that were changed, and not passed over */
     bool in_turns;              /* a part of the rows may be changed before the others are read */

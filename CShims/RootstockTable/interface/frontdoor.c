@@ -91,9 +91,9 @@ static int rewrite_program(rst_connection *c, const rst_statement_parts *parts, 
         whole = rst_span_text(start, end);
         code = whole == NULL ? SQLITE_NOMEM : rst_code_get(c, whole, false, &compiled, message);
     }
+    if (code == SQLITE_OK) code = rst_program_prepare(c, compiled, message);
     if (code == SQLITE_OK) {
         sqlite3_str *text = sqlite3_str_new(NULL);
-        rst_program_prepare(c, compiled);
         if (compiled->returning != NULL) {
             sqlite3_str_appendall(text, "SELECT ");
             code = rst_returning_names(c, compiled, text, message);
@@ -130,7 +130,7 @@ static int rewrite_change(rst_connection *c, rst_table *table, const rst_stateme
         if (code != SQLITE_OK) return code;
     }
     if (rst_has_target_hint(parts)) return rst_transform_target(c, table, parts, out, message);
-    code = rst_bulk_text(c, table, parts, out);
+    code = rst_bulk_text(c, table, parts, false, out);
     if (code != SQLITE_OK || *out != NULL) return code;
     return rst_transform_names(c, sql, end, out, message);
 }
@@ -147,14 +147,6 @@ static int check_partial_hint(rst_connection *c, const char *sql, const char *en
     if (code != SQLITE_NOMEM && (words == NULL || strcmp(words, "no query solution") != 0)) code = SQLITE_OK;
     if (code != SQLITE_OK && words != NULL) rst_set_message(message, "%s", words);
     sqlite3_free(words);
-    return code;
-}
-
-static int tell_plan(rst_connection *c, rst_table *table, const rst_statement_parts *parts, char **out) {
-    const rst_rewriter *rewriter = rewriter_of(c);
-    int code = rst_key_order_plain(c, table, parts, out);
-    if (code == SQLITE_OK && *out == NULL && !rewriter->has_expressions && !rewriter->has_exclusions)
-        code = rst_one_row_tell(table, parts, out);
     return code;
 }
 
@@ -203,7 +195,9 @@ static int rewrite_data(rst_connection *c, const char *sql, const char *end, cha
     }
     code = rst_hints_add(c, sql, end, code, out);
     if (code == SQLITE_OK) code = check_partial_hint(c, sql, end, *out, message);
-    if (code == SQLITE_OK && table != NULL) code = tell_plan(c, table, &parts, out);
+    if (code == SQLITE_OK && table != NULL && *out == NULL && !rewriter_of(c)->has_expressions &&
+        !rewriter_of(c)->has_exclusions)
+        code = rst_one_row_tell(table, &parts, out);
     if (code == SQLITE_OK && *out == NULL) {
         *out = counted;
         counted = NULL;

@@ -117,7 +117,7 @@ static int gather(rst_bulk_change *bulk, sqlite3_value **values) {
     if (order <= 0) bulk->ascending = false;
     bulk->last_place = place;
     bulk->gathered++;
-    if (bulk->replaces || (bulk->matches && !bulk->ascending)) return SQLITE_DONE;
+    if (bulk->judged || (bulk->matches && !bulk->ascending)) return SQLITE_DONE;
     bulk->counted++;
     return SQLITE_OK;
 }
@@ -287,7 +287,7 @@ static int begin(rst_bulk_change *bulk, rst_connection *c, sqlite3_value **value
     bulk->deletes = columns <= 0;
     bulk->clears = columns < 0;
     bulk->matches = !bulk->clears && (columns & BULK_MATCHES) != 0;
-    bulk->replaces = !bulk->clears && (columns & BULK_REPLACES) != 0;
+    bulk->judged = !bulk->clears && (columns & BULK_JUDGED) != 0;
     if (bulk->clears) {
         /* no column is set */
     } else if ((uint64_t)sqlite3_value_int64(values[COLUMN_EPOCH]) == store_of(c)->epoch) {
@@ -366,7 +366,7 @@ static int end_rows(bulk_cursor *cursor, rst_bulk_change *bulk, char **message) 
     int code = SQLITE_OK;
     bulk->last = true;
     if (!bulk->singly) code = rst_bulk_apply(bulk, message);
-    cursor->remaining = code == SQLITE_OK && bulk->done > bulk->counted && (bulk->matches || bulk->replaces)
+    cursor->remaining = code == SQLITE_OK && bulk->done > bulk->counted && (bulk->matches || bulk->judged)
                             ? bulk->done - bulk->counted
                             : 0;
     return code;

@@ -118,8 +118,7 @@ bool rst_needs_program(rst_connection *c, rst_table *table, const rst_statement_
     if (parts->kind == KIND_INSERT && table->has_conflict_clauses) return true;
     if (parts->kind == KIND_UPDATE && table->has_conflict_clauses) return true;
     if (rst_update_is_rowwise(c, table, parts)) return true;
-    /* A row that REPLACE removed before its turn is not counted. */
-    if (parts->set.start != NULL && parts->conflict == SQLITE_REPLACE && !rst_finds_one_row(table, parts)) return true;
+    if (rst_update_is_judged(table, parts)) return true;
     if (rst_update_has_from(parts)) return true;
     if (table->autoincrement && parts->kind == KIND_INSERT && parts->source == SOURCE_SELECT)
         return true;                                                       /* see sequence_touch */
@@ -193,7 +192,7 @@ static int compile_inner(rst_connection *c, rst_table *table, const rst_statemen
         result = rst_bulk_clear_text(c, table, parts, &code->bulk);
     }
     if (result == SQLITE_OK && code->bulk == NULL && parts->kind != KIND_INSERT && !code->rowwise)
-        result = rst_bulk_text(c, table, parts, &code->bulk);
+        result = rst_bulk_text(c, table, parts, rst_update_is_gathered(table, parts, code), &code->bulk);
     return result;
 }
 
@@ -413,7 +412,7 @@ int rst_code_get(rst_connection *c, const char *text, bool carried, rst_code **o
     if (result == SQLITE_OK && code->inner != NULL) result = rst_tell(c, rst_expressions_tell, &code->inner);
     if (result == SQLITE_OK && parts.kind != KIND_INSERT && code->inner != NULL)
         result = rst_tell(c, rst_among_tell, &code->inner);
-    if (result == SQLITE_OK && parts.kind != KIND_INSERT && code->inner != NULL) {
+    if (result == SQLITE_OK && parts.kind != KIND_INSERT && code->inner != NULL && code->bulk == NULL) {
         const bool gathered = parts.kind == KIND_DELETE || rst_update_is_gathered(table, &parts, code);
         result = rst_key_order(c, table, gathered, code->set_columns, code->set_beyond, &code->inner);
     }

@@ -105,11 +105,13 @@ static bool looks_at_keys_of(const rst_code *code, const rst_table *table) {
            rst_foreign_sets_any(table, code->set_columns, code->set_beyond);
 }
 
-void rst_program_prepare(rst_connection *c, const rst_code *code) {
-    const rst_table *table = rst_table_find(c, code->table_name);
+int rst_program_prepare(rst_connection *c, const rst_code *code, char **message) {
     sqlite3_stmt *statement;
-    if (table == NULL || rst_statement_get(c, inner_of(code), &statement) != SQLITE_OK) return;
-    rst_statement_done(c, statement);
+    const int result = rst_statement_get(c, inner_of(code), &statement);
+    if (result == SQLITE_OK) rst_statement_done(c, statement);
+    if (result != SQLITE_ERROR) return SQLITE_OK; /* what else there is the run says */
+    rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+    return result;
 }
 
 int rst_savepoint_or_mark(rst_connection *c, const char *sql, bool kept, bool *savepoint, rst_mark *mark,

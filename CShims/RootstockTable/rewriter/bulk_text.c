@@ -7,7 +7,8 @@
 ** does that in one pass. Of UPDATE ... FROM the join is gathered, as SQLite does it on its own tables.
 **
 ** Invariant: the same rows get the same values. SQLite reports faults on the statement as it was written, which is
-** prepared, too.
+** prepared, too. Where rows can meet each other on the way they are changed in SQLite's order. That is the order of the
+** keys, as the gathered rows are sorted; what SQLite changes in the order of an index stays as it is.
 */
 #include "rewriter/rewriter.h"
 #include "catalog/column_sets.h"
@@ -15,6 +16,7 @@
 #include "rewriter/bulk_text.h"
 #include "rewriter/expressions.h"
 #include "rewriter/hints.h"
+#include "rewriter/key_order.h"
 #include "rewriter/update_from.h"
 #include "parser/shape.h"
 
@@ -67,20 +69,12 @@ static bool table_fits(rst_table *table) {
            table->column_count < COLUMNS_APART;
 }
 
-/* A unique index or a rowid that the statement changes can be met by rows on their way: then their order counts. */
-static bool can_collide(const rst_table *table, uint64_t changed) {
-    if (table->rowid_column >= 0 && (changed >> table->rowid_column & 1) != 0) return true;
-    for (int i = 0; i < table->index_count; i++) {
-        if (table->indexes[i].unique && rst_index_touched(&table->indexes[i], changed)) return true;
-    }
-    return false;
-}
-
 /* The parts of a statement that goes this way. */
 typedef struct pieces {
     int count; /* of the columns that are set */
     int columns[BULK_COLUMNS];
     rst_span values[BULK_COLUMNS];
+    uint64_t changed;        /* their bits */
     uint64_t packed;         /* the columns, as rootstock_bulk takes them */
     const rst_syntax *where; /* the condition; null: absent, or part of the join */
     bool joined;             /* UPDATE ... FROM */
@@ -89,10 +83,9 @@ typedef struct pieces {
 
 static bool take_apart(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, pieces *out) {
     const rst_syntax *where = rst_statement_part(parts, SYNTAX_WHERE);
-    uint64_t changed = 0;
     *out = (pieces){0};
     if ((parts->kind != KIND_UPDATE && parts->kind != KIND_DELETE) ||
-        (parts->conflict != CONFLICT_DEFAULT && (parts->conflict != SQLITE_REPLACE || rst_update_has_from(parts))) ||
+        (parts->conflict != CONFLICT_DEFAULT && rst_update_has_from(parts)) ||
         parts->tree->root->first->kind == SYNTAX_WITH || parts->returning.start != NULL ||
         rst_statement_part(parts, SYNTAX_ORDER) != NULL || rst_statement_part(parts, SYNTAX_LIMIT) != NULL ||
         rst_has_target_hint(parts))
@@ -111,11 +104,9 @@ static bool take_apart(rst_connection *c, const rst_table *table, const rst_stat
         out->count = rst_bulk_columns(table, rst_statement_part(parts, SYNTAX_SET), out->columns, out->values);
         if (out->count < 0) return false;
         for (int i = 0; i < out->count; i++) {
-            changed |= (uint64_t)1 << out->columns[i];
+            out->changed |= (uint64_t)1 << out->columns[i];
             out->packed |= (uint64_t)(out->columns[i] + 1) << 8 * i;
         }
-        /* SQLite changes the rows of a join, of OR REPLACE, and of a whole table in the order of their keys. */
-        if (out->where != NULL && parts->conflict == CONFLICT_DEFAULT && can_collide(table, changed)) return false;
     }
     out->key = table->without_rowid ? "rootstock key" : rst_rowid_word(table);
     return out->key != NULL;
@@ -182,12 +173,12 @@ static int build(rst_connection *c, const rst_table *table, const char *text, co
     filled = zeros + 2 * (BULK_COLUMNS - made.count);
     if (made.joined)
         made.packed |= BULK_MATCHES;
-    else if (parts.conflict == SQLITE_REPLACE)
-        made.packed |= BULK_REPLACES;
+    else if (parts.conflict != CONFLICT_DEFAULT)
+        made.packed |= BULK_JUDGED;
     else if (made.count > 0 && !looks_further(&made, &parts))
         made.packed |= BULK_LOOKS_AT_ROWS_ALONE;
     str = sqlite3_str_new(c->db);
-    /* OR IGNORE: a match that is not the row's first is not counted, nor any row before REPLACE has spared it. */
+    /* OR IGNORE: a match that is not the row's first is not counted, nor any row before an OR has spared it. */
     sqlite3_str_appendf(str, "INSERT %sINTO rootstock_bulk%s SELECT 0%s FROM rootstock_bulk(%Q,%Q,%lld,%lld)",
                         made.packed >= BULK_MATCHES ? "OR IGNORE " : "", targets[made.count], filled, checked,
                         table->name, (long long)made.packed, (long long)store_of(c)->epoch);
@@ -200,17 +191,20 @@ static int build(rst_connection *c, const rst_table *table, const char *text, co
     return rst_str_give(str, SQLITE_OK, out);
 }
 
-int rst_bulk_text(rst_connection *c, rst_table *table, const rst_statement_parts *parts, char **out) {
+int rst_bulk_text(rst_connection *c, rst_table *table, const rst_statement_parts *parts, bool gathered, char **out) {
     size_t size = (size_t)(parts->whole.end - parts->whole.start);
     const char *checked;
     char *text, *lifted = NULL;
     rst_parameters values = {0};
     pieces first;
+    bool by_key;
     int code = SQLITE_OK;
     *out = NULL;
     if (!table_fits(table) || size > LONGEST || !take_apart(c, table, parts, &first) ||
         sqlite3_limit(c->db, SQLITE_LIMIT_COMPOUND_SELECT, -1) < 3)
         return SQLITE_OK;
+    code = rst_key_order_is(c, table, parts, gathered, first.changed, &by_key);
+    if (code != SQLITE_OK || !by_key) return code;
     text = rst_span_text(parts->whole.start, parts->whole.end);
     if (text == NULL) return SQLITE_NOMEM;
     /* A join is transformed as it is built, with the table as its first. */

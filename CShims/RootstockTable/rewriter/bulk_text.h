@@ -11,12 +11,13 @@ enum { BULK_COLUMNS = 4 };
 #define BULK_LOOKS_AT_ROWS_ALONE ((int64_t)1 << 40)
 /* UPDATE ... FROM: a row comes as often as the join finds it, and its last values count. */
 #define BULK_MATCHES ((int64_t)1 << 41)
-/* UPDATE OR REPLACE: a row that another one replaced before its turn is not counted. */
-#define BULK_REPLACES ((int64_t)1 << 42)
+/* A program's UPDATE OR ...: a row that is passed over is not counted, nor one that another replaced before its turn. */
+#define BULK_JUDGED ((int64_t)1 << 42)
 
 /* An UPDATE or DELETE of a table of the store as the statement that gathers its rows. *out is null where it stays
-** what it is: it may change one row only, or what hangs on the table or on the statement needs more than its rows. */
-int rst_bulk_text(rst_connection *c, rst_table *table, const rst_statement_parts *parts, char **out);
+** what it is: it may change one row only, what hangs on the table or on the statement needs more than its rows, or
+** SQLite changes them in the order of an index. gathered: it gathers them first, in the order of their keys. */
+int rst_bulk_text(rst_connection *c, rst_table *table, const rst_statement_parts *parts, bool gathered, char **out);
 /* A DELETE of every row (rst_statement_clears) as one whose rows SQLite counts before the trees are emptied. */
 int rst_bulk_clear_text(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **out);
 /* Whether the query reads tables of the store alone, and none of them is this one: what an UPDATE of this one changes

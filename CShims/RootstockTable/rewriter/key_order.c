@@ -66,11 +66,12 @@ static void append_found(sqlite3_str *out, const rst_table *table, const rst_sta
     sqlite3_str_appendf(out, " WHERE %.*s", (int)(parts->whole.end - condition->start), condition->start);
 }
 
-/* Whether the rows come by an index, in an order that is not their keys': of any, or of one that the statement changes.
-** Asked of a SELECT of the same rows: to explain an UPDATE sets changes() to 0. */
-static int comes_by_index(rst_connection *c, const rst_table *table, const rst_statement_parts *parts,
-                          const rst_syntax *condition, bool in_body, bool any, uint64_t set, const uint64_t *beyond,
-                          bool *out) {
+/* How the rows come: in the order of their keys, or by an index in another one. */
+typedef enum way { BY_KEY, BY_INDEX, BY_CHANGED_INDEX } way;
+
+/* Asked of a SELECT of the same rows: to explain an UPDATE sets changes() to 0. */
+static int find_way(rst_connection *c, const rst_table *table, const rst_statement_parts *parts,
+                    const rst_syntax *condition, bool in_body, uint64_t set, const uint64_t *beyond, way *out) {
     static const char marker[] = " VIRTUAL TABLE INDEX ";
     sqlite3_str *query = sqlite3_str_new(NULL);
     sqlite3_stmt *statement = NULL;
@@ -87,14 +88,14 @@ static int comes_by_index(rst_connection *c, const rst_table *table, const rst_s
         text = lifted;
     }
     code = text == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->db, text, -1, &statement, NULL);
-    *out = false;
+    *out = BY_KEY;
     if (code == SQLITE_OK) {
         while (sqlite3_step(statement) == SQLITE_ROW) {
             const char *detail = (const char *)sqlite3_column_text(statement, 3), *at;
             const rst_plan *plan;
             if (detail == NULL || sqlite3_column_int(statement, 1) != 0) continue;
             if (strncmp(detail, "MULTI-INDEX OR", 14) == 0) {
-                *out = true;
+                *out = BY_CHANGED_INDEX;
                 break;
             }
             at = strstr(detail, marker);
@@ -103,17 +104,21 @@ static int comes_by_index(rst_connection *c, const rst_table *table, const rst_s
             /* SQLite may go through an IN value by value: then a key is looked up for each, in the order of the
             ** values. */
             list = rst_syntax_has(condition, SYNTAX_IN);
-            if (plan != NULL && plan->source == PLAN_INDEX)
-                *out =
-                    (!plan->unique || list) && (any || index_changes(table, &table->indexes[plan->index], set, beyond));
-            else
-                *out = plan != NULL && plan->source == PLAN_KEY && plan->equals > 0 && list && any;
+            if (plan != NULL && plan->source == PLAN_INDEX && (!plan->unique || list))
+                *out = index_changes(table, &table->indexes[plan->index], set, beyond) ? BY_CHANGED_INDEX : BY_INDEX;
+            else if (plan != NULL && plan->source == PLAN_KEY && plan->equals > 0 && list)
+                *out = BY_INDEX;
             break; /* the target's: an UPDATE without FROM has no other loop of its own */
         }
     }
     sqlite3_finalize(statement);
     sqlite3_free(text);
     return code == SQLITE_NOMEM ? code : SQLITE_OK; /* what else is wrong with it is said when it is prepared */
+}
+
+/* Whether SQLite gathers the rows for these reasons. */
+static bool is_gathered(const rst_table *table, const rst_syntax *where, uint64_t set, const uint64_t *beyond) {
+    return rst_key_changes(table, set, beyond) || rst_syntax_has(where, SYNTAX_SELECT);
 }
 
 /* *out: the statement so that its rows come in the order of their keys; null where they do, or nothing hangs on it. */
@@ -123,16 +128,16 @@ static int order(rst_connection *c, const rst_table *table, const rst_statement_
     const char *name = table->without_rowid && table->key_count > 1 ? "rootstock key" : key_name(table);
     const rst_syntax *where = rst_statement_part(parts, SYNTAX_WHERE);
     sqlite3_str *text;
-    bool wanted;
+    way way;
     int code;
     *out = NULL;
     if (name == NULL || parts->kind != KIND_UPDATE || where == NULL || parts->limit.start != NULL ||
         rst_update_has_from(parts) || (table->index_count == 0 && !table->without_rowid) ||
         rst_finds_one_row(table, parts))
         return SQLITE_OK;
-    gathered = gathered || rst_key_changes(table, set, beyond) || rst_syntax_has(where, SYNTAX_SELECT);
-    code = comes_by_index(c, table, parts, where->first, in_body, gathered, set, beyond, &wanted);
-    if (code != SQLITE_OK || !wanted) return code;
+    code = find_way(c, table, parts, where->first, in_body, set, beyond, &way);
+    if (code != SQLITE_OK || way == BY_KEY || (way == BY_INDEX && !gathered && !is_gathered(table, where, set, beyond)))
+        return code;
     text = sqlite3_str_new(NULL);
     sqlite3_str_append(text, parts->whole.start, (int)(parts->set.end - parts->whole.start));
     sqlite3_str_appendf(text, " WHERE \"%w\" IN (SELECT \"%w\" FROM ", name, name);
@@ -180,22 +185,26 @@ static bool can_collide(const rst_table *table, uint64_t set, const uint64_t *be
     return rst_key_changes(table, set, beyond);
 }
 
-int rst_key_order_plain(rst_connection *c, const rst_table *table, const rst_statement_parts *written, char **out) {
-    rst_statement_parts parts = *written;
-    rst_syntax_tree tree = {0};
+static bool may_collide(const rst_table *table, const rst_statement_parts *parts) {
     uint64_t set = 0, *beyond = NULL;
-    char *ordered = NULL;
-    int code = SQLITE_OK;
-    if (written->kind != KIND_UPDATE || !written->has_where || table->index_count == 0) return SQLITE_OK;
-    if (*out != NULL) code = rst_statement_parse(&tree, *out, *out + strlen(*out), &parts);
-    if (code == SQLITE_OK && parts.kind == KIND_UPDATE) code = rst_columns_set(table, parts.set, &set, &beyond);
-    if (code == SQLITE_OK && parts.kind == KIND_UPDATE &&
-        (parts.conflict != CONFLICT_DEFAULT || can_collide(table, set, beyond)))
-        code = order(c, table, &parts, false, parts.conflict == SQLITE_REPLACE, set, beyond, &ordered);
-    rst_syntax_free(&tree);
+    const bool may = rst_columns_set(table, parts->set, &set, &beyond) != SQLITE_OK || can_collide(table, set, beyond);
     sqlite3_free(beyond);
-    if (ordered == NULL) return code;
-    sqlite3_free(*out);
-    *out = ordered;
+    return may;
+}
+
+bool rst_update_is_judged(const rst_table *table, const rst_statement_parts *parts) {
+    return parts->kind == KIND_UPDATE && parts->set.start != NULL && !rst_finds_one_row(table, parts) &&
+           (parts->conflict != CONFLICT_DEFAULT || (parts->has_where && may_collide(table, parts)));
+}
+
+int rst_key_order_is(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, bool gathered,
+                     uint64_t set, bool *out) {
+    const rst_syntax *where = rst_statement_part(parts, SYNTAX_WHERE);
+    way way = BY_KEY;
+    int code = SQLITE_OK;
+    if (!gathered && where != NULL && !rst_update_has_from(parts) &&
+        (parts->conflict == SQLITE_FAIL || can_collide(table, set, NULL)) && !is_gathered(table, where, set, NULL))
+        code = find_way(c, table, parts, where->first, false, set, NULL, &way);
+    *out = way != BY_INDEX;
     return code;
 }

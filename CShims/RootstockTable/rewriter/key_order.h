@@ -13,9 +13,13 @@ int rst_key_order(rst_connection *c, const rst_table *table, bool gathered, uint
                   char **text);
 /* The same of an UPDATE in a trigger's body, which may name NEW and OLD; *text from sqlite3_malloc. */
 int rst_key_order_body(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **text);
-/* The same of a statement as it was written, or of what became of it in *out, if that is an UPDATE still. *out stays as
-** it was where nothing changes. */
-int rst_key_order_plain(rst_connection *c, const rst_table *table, const rst_statement_parts *written, char **out);
+/* Whether it hangs on the order of its rows what an UPDATE of several comes to: it has an OR, or a WHERE and may meet
+** constraints that hang on the other rows. */
+bool rst_update_is_judged(const rst_table *table, const rst_statement_parts *parts);
+/* *out: SQLite changes the rows in the order of their keys, or their order makes no difference. SQLITE_OK or
+** SQLITE_NOMEM. */
+int rst_key_order_is(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, bool gathered,
+                     uint64_t set, bool *out);
 /* Whether a change of these columns moves a row to another key. */
 bool rst_key_changes(const rst_table *table, uint64_t set, const uint64_t *beyond);
 
