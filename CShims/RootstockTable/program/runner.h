@@ -23,8 +23,8 @@ bool rst_update_is_gathered(const rst_table *table, const rst_statement_parts *p
 bool rst_update_fires(const rst_table *table, uint64_t set);
 /* carried: of a statement in a trigger's body (rootstock_upsert). */
 int rst_code_get(rst_connection *c, const char *text, bool carried, rst_code **code, char **message);
-/* Prepares what a run of the program begins with, so that the first does not have to: the user prepares the statement
-** now, and is told what is wrong with it. SQLITE_OK or SQLITE_ERROR. */
+/* Prepares what a run of the program begins with, so that the first does not have to. The user prepares the statement
+** now, and is told what is wrong with it: SQLITE_OK or SQLITE_ERROR. */
 int rst_program_prepare(rst_connection *c, const rst_code *code, char **message);
 int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_value **values, rst_program *program,
                     char **message);

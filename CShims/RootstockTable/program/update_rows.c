@@ -7,7 +7,6 @@
 #include "executor/foreign.h"
 #include "executor/trigger.h"
 #include "program/runner.h"
-#include "rewriter/bulk_text.h"
 
 /* What the columns that SET names have to do with the rows' turns. */
 typedef struct columns_set {

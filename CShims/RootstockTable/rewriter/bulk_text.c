@@ -25,22 +25,6 @@
 /* Texts of more bytes stay as they are. */
 enum { LONGEST = 20000 };
 
-/* Whether a table below the node is not one of the store's, or is this one. */
-static bool reads_table(rst_connection *c, const rst_table *table, const rst_syntax *node) {
-    if (node->kind == SYNTAX_TABLE) {
-        rst_token schema, name = rst_syntax_name(node->first, &schema);
-        const rst_table *read = rst_target(c, &schema, &name);
-        if (read == NULL || read == table || rst_syntax_child(node, SYNTAX_VECTOR) != NULL) return true;
-    }
-    for (const rst_syntax *child = node->first; child != NULL; child = child->next)
-        if (reads_table(c, table, child)) return true;
-    return false;
-}
-
-bool rst_subquery_reads_elsewhere(rst_connection *c, const rst_table *table, const rst_syntax *select) {
-    return !rst_syntax_has(select, SYNTAX_WITH) && !reads_table(c, table, select);
-}
-
 int rst_bulk_columns(const rst_table *table, const rst_syntax *set, int columns[BULK_COLUMNS],
                      rst_span values[BULK_COLUMNS]) {
     int count = 0;

@@ -15,14 +15,11 @@ enum { BULK_COLUMNS = 4 };
 #define BULK_JUDGED ((int64_t)1 << 42)
 
 /* An UPDATE or DELETE of a table of the store as the statement that gathers its rows. *out is null where it stays
-** what it is: it may change one row only, what hangs on the table or on the statement needs more than its rows, or
-** SQLite changes them in the order of an index. gathered: it gathers them first, in the order of their keys. */
+** what it is. It may change one row only. What hangs on the table or on the statement may need more than its rows. Or
+** SQLite changes them in the order of an index. gathered: SQLite gathers them, in the order of their keys. */
 int rst_bulk_text(rst_connection *c, rst_table *table, const rst_statement_parts *parts, bool gathered, char **out);
 /* A DELETE of every row (rst_statement_clears) as one whose rows SQLite counts before the trees are emptied. */
 int rst_bulk_clear_text(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **out);
-/* Whether the query reads tables of the store alone, and none of them is this one: what an UPDATE of this one changes
-** makes no difference to it. */
-bool rst_subquery_reads_elsewhere(rst_connection *c, const rst_table *table, const rst_syntax *select);
 /* The columns that SET assigns, in its order: how many, or -1 where the statement is not one for this file. */
 int rst_bulk_columns(const rst_table *table, const rst_syntax *set, int columns[BULK_COLUMNS],
                      rst_span values[BULK_COLUMNS]);

@@ -13,7 +13,7 @@ int rst_key_order(rst_connection *c, const rst_table *table, bool gathered, uint
                   char **text);
 /* The same of an UPDATE in a trigger's body, which may name NEW and OLD; *text from sqlite3_malloc. */
 int rst_key_order_body(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **text);
-/* Whether it hangs on the order of its rows what an UPDATE of several comes to: it has an OR, or a WHERE and may meet
+/* Whether what an UPDATE of several rows comes to may hang on their order. It has an OR, or a WHERE and may meet
 ** constraints that hang on the other rows. */
 bool rst_update_is_judged(const rst_table *table, const rst_statement_parts *parts);
 /* *out: SQLite changes the rows in the order of their keys, or their order makes no difference. SQLITE_OK or

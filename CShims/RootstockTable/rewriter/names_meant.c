@@ -1,5 +1,6 @@
 /*
-** names_meant.c - which table of the store a name means in a statement: temp's tables and views hide the store's.
+** names_meant.c - which table of the store a name means in a statement, and which tables a query reads: temp's tables and
+** views hide the store's.
 */
 #include "rewriter/transform.h"
 
@@ -29,4 +30,20 @@ rst_table *rst_target(rst_connection *c, const rst_token *schema, const rst_toke
         table = NULL;
     sqlite3_free(text);
     return table;
+}
+
+/* Whether a table below the node is not one of the store's, or is this one. */
+static bool reads_table(rst_connection *c, const rst_table *table, const rst_syntax *node) {
+    if (node->kind == SYNTAX_TABLE) {
+        rst_token schema, name = rst_syntax_name(node->first, &schema);
+        const rst_table *read = rst_target(c, &schema, &name);
+        if (read == NULL || read == table || rst_syntax_child(node, SYNTAX_VECTOR) != NULL) return true;
+    }
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next)
+        if (reads_table(c, table, child)) return true;
+    return false;
+}
+
+bool rst_subquery_reads_elsewhere(rst_connection *c, const rst_table *table, const rst_syntax *select) {
+    return !rst_syntax_has(select, SYNTAX_WITH) && !reads_table(c, table, select);
 }

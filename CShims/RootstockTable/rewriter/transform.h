@@ -97,6 +97,9 @@ int rst_transform_body(rst_connection *c, rst_table *table, const char *text, co
 /* A table of the store that an unqualified or main-qualified name means on this connection (temp tables hide it), or
 ** null. */
 rst_table *rst_target(rst_connection *c, const rst_token *schema, const rst_token *name);
+/* Whether the query reads tables of the store alone, and none of them is this one: what an UPDATE of this one changes
+** makes no difference to it. */
+bool rst_subquery_reads_elsewhere(rst_connection *c, const rst_table *table, const rst_syntax *select);
 /* Whether temp has a table or a view of that name, which the bare name means then. */
 bool rst_is_hidden(rst_connection *c, const char *name);
 #endif

@@ -6,8 +6,8 @@
 
 #include "catalog/triggers.h"
 
-/* What a statement in a trigger's body tells the module in "rootstock operation" (trigger_text.c), or one that finds the
-** rows of a program (compile.c), and an assignment list its rows. The names by which it sets the rowid come first (rst_rowid_names_in), and whether it sets the
+/* What a statement in a trigger's body tells the module in "rootstock operation" (trigger_text.c), and an assignment
+** list its rows. So does one that finds the rows of a program (compile.c). The names by which it sets the rowid come first (rst_rowid_names_in), and whether it sets the
 ** INTEGER PRIMARY KEY by its own. Then OR ABORT, which SQLite tells like no OR at all. UPDATE_BYTES: bytes of a row
 ** are exchanged and nothing else is done (rootstock_put_value). UPDATE_PLAIN: the OR IGNORE is not its own, which is
 ** OR REPLACE if UPDATE_REPLACES is there, too.

@@ -13,7 +13,6 @@
 #include "rewriter/trigger_text.h"
 #include "rewriter/update_from.h"
 #include "catalog/column_sets.h"
-#include "rewriter/bulk_text.h"
 
 #include <string.h>
 

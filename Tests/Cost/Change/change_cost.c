@@ -69,6 +69,8 @@ static const char *const statements[] = {
     "DELETE FROM w WHERE b%4=0",
     "DELETE FROM f WHERE d>50",
     "DELETE FROM k WHERE v%2 RETURNING k",
+    "UPDATE u SET b=b+10000000 WHERE b>1000",
+    "UPDATE OR IGNORE i SET b=b+1 WHERE a>1000",
     "DELETE FROM e",
 };
 
