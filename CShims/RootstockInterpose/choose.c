@@ -25,7 +25,7 @@
 
 typedef struct open_name {
     char *path;
-    bool memory, shared, read_only, may_create, foreign_vfs, refused;
+    bool memory, shared, read_only, may_create, foreign_vfs, refused, wrong, has_durability;
     char engine[32];
     sqlite3_str *options; /* members of the JSON object */
 } open_name;
@@ -74,10 +74,18 @@ static void add_option(open_name *name, const char *key, const char *value, bool
                         sqlite3_str_length(name->options) > 0 ? "," : "", key, value);
 }
 
+/* One of the words that SQLite's URIs have for a truth value. */
+static bool is_word(const char *value, const char *const words[4]) {
+    for (int i = 0; i < 4; i++)
+        if (sqlite3_stricmp(value, words[i]) == 0) return true;
+    return false;
+}
+
 /* Options of a store that a URI may name; the rest of its parameters are SQLite's. */
 static int set_store_option(open_name *name, const char *key, const char *value, char **message) {
     static const char *const numbers[] = {"mapSize", "maxReaders", "readerWarning"};
     static const char *const flags[] = {"checksum", "writeMap", "readAhead", "checkPages", "verifyPages"};
+    static const char *const yes[] = {"true", "1", "yes", "on"}, *const no[] = {"false", "0", "no", "off"};
     if (strcmp(key, "engine") == 0) {
         sqlite3_snprintf(sizeof name->engine, name->engine, "%s", value);
         return SQLITE_OK;
@@ -88,6 +96,7 @@ static int set_store_option(open_name *name, const char *key, const char *value,
             return SQLITE_ERROR;
         }
         add_option(name, key, value, true);
+        name->has_durability = true;
     }
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         if (strcmp(key, numbers[i]) != 0) continue;
@@ -98,8 +107,13 @@ static int set_store_option(open_name *name, const char *key, const char *value,
         add_option(name, key, value, false);
     }
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
-        bool on = strcmp(value, "true") == 0 || strcmp(value, "1") == 0;
-        if (strcmp(key, flags[i]) == 0) add_option(name, key, on ? "true" : "false", false);
+        const bool on = is_word(value, yes), off = is_word(value, no);
+        if (strcmp(key, flags[i]) != 0) continue;
+        if (!on && !off) {
+            *message = sqlite3_mprintf("%s is true or false, not %s", key, value);
+            return SQLITE_ERROR;
+        }
+        add_option(name, key, on ? "true" : "false", false);
     }
     return SQLITE_OK;
 }
@@ -120,12 +134,13 @@ static void set_cache(open_name *name, const char *value) {
     if (!name->shared && strcmp(value, "private") != 0) name->refused = true;
 }
 
-static int set_parameter(open_name *name, const char *key, const char *value, char **message) {
+static void set_parameter(open_name *name, const char *key, const char *value, char **message) {
     if (strcmp(key, "mode") == 0) set_mode(name, value);
     if (strcmp(key, "cache") == 0) set_cache(name, value);
     if (strcmp(key, "vfs") == 0) name->foreign_vfs = !is_system_vfs(value);
     if (strcmp(key, "immutable") == 0 && sqlite3_stricmp(value, "1") == 0) name->read_only = true;
-    return set_store_option(name, key, value, message);
+    /* Of a native database they mean nothing: choose says what is wrong if the database is a store. */
+    if (!name->wrong) name->wrong = set_store_option(name, key, value, message) != SQLITE_OK;
 }
 
 static int read_uri(const char *uri, open_name *name, char **message) {
@@ -149,8 +164,10 @@ static int read_uri(const char *uri, open_name *name, char **message) {
         if (equal == NULL) equal = stop;
         key_text = decoded(key, equal);
         value_text = decoded(equal < stop ? equal + 1 : stop, stop);
-        code =
-            key_text == NULL || value_text == NULL ? SQLITE_NOMEM : set_parameter(name, key_text, value_text, message);
+        if (key_text == NULL || value_text == NULL)
+            code = SQLITE_NOMEM;
+        else
+            set_parameter(name, key_text, value_text, message);
         sqlite3_free(key_text);
         sqlite3_free(value_text);
         p = stop;
@@ -200,10 +217,11 @@ static int choose(open_name *name, rsti_choice *choice, char **message) {
         }
         if (name->engine[0] == '\0') return SQLITE_OK;
     }
-    if (durability != NULL && durability[0] != '\0' && sqlite3_str_value(name->options) == NULL) {
+    if (name->wrong) return SQLITE_ERROR;
+    if (!name->has_durability && durability != NULL && durability[0] != '\0') {
         int code = set_store_option(name, "durability", durability, message);
         if (code != SQLITE_OK) return code;
-    } else if (name->memory) {
+    } else if (!name->has_durability && name->memory) {
         add_option(name, "durability", "off", true);
     }
     if (name->read_only) add_option(name, "readOnly", "true", false);
@@ -242,7 +260,12 @@ int rsti_choose(const char *text, int flags, const char *vfs, rsti_choice *choic
     if (code == SQLITE_OK) code = choose(&name, choice, message);
     sqlite3_free(sqlite3_str_finish(name.options));
     sqlite3_free(name.path);
-    if (code != SQLITE_OK) rsti_choice_free(choice);
+    if (code == SQLITE_OK) {
+        sqlite3_free(*message);
+        *message = NULL;
+    } else {
+        rsti_choice_free(choice);
+    }
     return code;
 }
 

@@ -46,10 +46,11 @@ static rsti_database *record_of(sqlite3 *db, const rsti_choice *choice, int flag
     return d;
 }
 
-/* The connection is given to the program whatever happens from here on. */
-static int open_on(sqlite3 *db, rsti_module *modules, const rsti_choice *choice, int flags) {
+/* The connection is given to the program whatever happens from here on. `refused`: what choosing came to; then *message
+** says why. */
+static int open_on(sqlite3 *db, rsti_module *modules, const rsti_choice *choice, int flags, int refused,
+                   char **message) {
     rsti_database *d = record_of(db, choice, flags);
-    char *message = NULL;
     int code;
     if (d == NULL) return SQLITE_NOMEM;
     code = rsti_register(d);
@@ -57,55 +58,54 @@ static int open_on(sqlite3 *db, rsti_module *modules, const rsti_choice *choice,
     if (choice->in_memory) {
         d->temporary = rsti_temporary_acquire(choice->shared_name);
         if (d->temporary != NULL) d->path = sqlite3_mprintf("%s", rsti_temporary_path(d->temporary));
-    } else {
+    } else if (refused == SQLITE_OK) {
         d->path = sqlite3_mprintf("%s", choice->path);
     }
     code = sqlite3_create_function_v2(db, "rootstock_fail", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, NULL,
                                       rsti_fail_function, NULL, NULL, NULL);
-    if (code == SQLITE_OK && d->path == NULL) code = SQLITE_NOMEM;
     if (code == SQLITE_OK) code = rsti_modules_host(d, modules);
+    if (code == SQLITE_OK) code = refused;
+    if (code == SQLITE_OK && d->path == NULL) code = SQLITE_NOMEM;
     if (code == SQLITE_OK) code = rootstock_host_attach(db, rsti_attach_choose);
-    if (code == SQLITE_OK) code = rootstock_open(db, d->path, choice->engine, choice->options, NULL, &message);
+    if (code == SQLITE_OK) code = rootstock_open(db, d->path, choice->engine, choice->options, NULL, message);
     if (code == SQLITE_OK) {
         if (choice->in_memory) rootstock_host_nameless(db);
         d->file_name = file_name_of(choice);
         if (d->file_name == NULL) code = SQLITE_NOMEM;
     }
     d->failed = code != SQLITE_OK;
-    if (d->failed) code = rsti_fail(d, code, message);
-    sqlite3_free(message);
+    if (d->failed) code = rsti_fail(d, code, *message);
     rsti_clear_error(d);
     return code;
 }
 
-static int open_store(const rsti_choice *choice, sqlite3 **db, int flags) {
+/* Opens the database if it is a store, or if the options that its name gives are wrong. *native: it is SQLite's. */
+static int open_store(const char *name, sqlite3 **db, int flags, const char *vfs, bool *native) {
+    rsti_choice choice;
     rsti_module *modules;
-    int code = rsti_open_with_modules(db, OPEN_DEFAULT | (flags & OPEN_THREADING), &modules);
-    if (code != SQLITE_OK) return code;
-    code = open_on(*db, modules, choice, flags);
-    rsti_say("%s: %s, engine %s%s", choice->path, code == SQLITE_OK ? "a store" : sqlite3_errmsg(*db), choice->engine,
-             choice->in_memory ? " (in memory)" : "");
+    char *message = NULL;
+    int refused = rsti_choose(name, flags, vfs, &choice, &message), code;
+    *native = refused == SQLITE_OK && choice.path == NULL;
+    if (*native) return SQLITE_OK;
+    code = rsti_open_with_modules(db, OPEN_DEFAULT | (flags & OPEN_THREADING), &modules);
+    if (code == SQLITE_OK) {
+        code = open_on(*db, modules, &choice, flags, refused, &message);
+        if (code == SQLITE_OK)
+            rsti_say("%s: a store, engine %s%s", choice.path, choice.engine, choice.in_memory ? " (in memory)" : "");
+        else
+            rsti_say("%s: %s", name, sqlite3_errmsg(*db));
+    }
+    sqlite3_free(message);
+    rsti_choice_free(&choice);
     return code;
 }
 
 static int open_any(const char *name, sqlite3 **db, int flags, const char *vfs) {
-    rsti_choice choice;
-    char *message = NULL;
+    bool native;
     int code;
     if (db == NULL) return SQLITE_MISUSE;
-    code = rsti_choose(name, flags, vfs, &choice, &message);
-    if (code == SQLITE_OK && choice.path != NULL) {
-        code = open_store(&choice, db, flags);
-        rsti_choice_free(&choice);
-        return code;
-    }
-    if (code != SQLITE_OK) { /* the URI's own parameters are wrong: SQLite's opening would not say so */
-        *db = NULL;
-        rsti_say("%s: %s", name, message == NULL ? sqlite3_errstr(code) : message);
-        sqlite3_log(code, "%s: %s", name, message == NULL ? sqlite3_errstr(code) : message);
-        sqlite3_free(message);
-        return code;
-    }
+    code = open_store(name, db, flags, vfs, &native);
+    if (!native) return code;
     if (name != NULL && name[0] != '\0') rsti_say("%s: native", name);
     return sqlite3_open_v2(name, db, flags, vfs);
 }
@@ -123,20 +123,14 @@ INTERPOSED(int, open_v2, (const char *name, sqlite3 **db, int flags, const char 
 }
 
 INTERPOSED(int, open16, (const void *name, sqlite3 **db)) {
-    rsti_choice choice;
-    char *text, *message = NULL;
+    bool native;
+    char *text;
     int code;
     RSTI_START();
     if (RSTI_INTERNAL()) return sqlite3_open16(name, db);
     text = name == NULL ? NULL : rsti_utf8(name, -1);
-    code = rsti_choose(text, OPEN_DEFAULT, NULL, &choice, &message);
-    sqlite3_free(message);
-    if (code == SQLITE_OK && choice.path != NULL) {
-        code = open_store(&choice, db, OPEN_DEFAULT);
-        rsti_choice_free(&choice);
-    } else {
-        code = sqlite3_open16(name, db); /* a native database made here is UTF-16 */
-    }
+    code = open_store(text, db, OPEN_DEFAULT, NULL, &native);
+    if (native) code = sqlite3_open16(name, db); /* a native database made here is UTF-16 */
     sqlite3_free(text);
     return code;
 }

@@ -83,8 +83,17 @@ print(before, second.execute("SELECT a FROM t").fetchall(), first.execute("SELEC
 first.close()
 second.close()')"
 is "its folder is gone" "" "$(find "$folder" -name 'rootstock-*')"
-is "an option of the URI is checked" 1 \
-    "$(with sqlite3 "file:wrong.db?engine=lmdb&durability=some" "SELECT 1" >/dev/null && echo 0 || echo 1)"
+for option in "durability=some:durability is off, normal or full, not some" "mapSize=much:mapSize is a number, not much" \
+    "checksum=maybe:checksum is true or false, not maybe"; do
+    name="file:wrong.db?engine=lmdb&${option%%:*}"
+    is "an option of the URI is checked: ${option%%:*}" "Error: unable to open database \"$name\": ${option#*:}" "$(with sqlite3 "$name" "SELECT 1")"
+    is "... and of a native file it means nothing" "1|z" "$(with sqlite3 "file:old.db?${option%%:*}" "SELECT * FROM t WHERE a=1")"
+done
+is "... and one of the environment" 'Error: unable to open database "wrong.db": durability is off, normal or full, not some' \
+    "$(with ROOTSTOCK_ENGINE=lmdb ROOTSTOCK_DURABILITY=some sqlite3 wrong.db "SELECT 1")"
+is "... which holds beside other options of the URI" 'Error: unable to open database "file:wrong.db?mapSize=1000000": durability is off, normal or full, not some' \
+    "$(with ROOTSTOCK_ENGINE=lmdb ROOTSTOCK_DURABILITY=some sqlite3 "file:wrong.db?mapSize=1000000" "SELECT 1")"
+is "... and makes nothing" none "$(ls wrong.db 2>/dev/null || echo none)"
 is "a store of an engine that nobody knows" 1 "$(with sqlite3 "file:wrong.db?engine=nobody" "SELECT 1" 2>&1 | grep -c 'no such engine: nobody')"
 is "a program without SQLite is left alone" hello "$(with ROOTSTOCK_ENGINE=lmdb echo hello)"
 [ "$failures" = 0 ] || exit 1
