@@ -210,6 +210,8 @@ static int choose(open_name *name, rsti_choice *choice, char **message) {
         if (known == NULL || strcmp(known, "sqlite") == 0) return SQLITE_OK;
         if (known[0] != '\0') {
             sqlite3_snprintf(sizeof name->engine, name->engine, "%s", known);
+            /* As natively: what may not be written is opened for reading. Not a file that only names a server. */
+            if (strcmp(known, "postgres") != 0 && access(name->path, W_OK) != 0) name->read_only = true;
         } else {
             const bool absent = access(name->path, F_OK) != 0;
             if (name->read_only || (absent && !(name->may_create && has_folder(name->path)))) return SQLITE_OK;

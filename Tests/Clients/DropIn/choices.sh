@@ -61,6 +61,12 @@ for uri in "mode=Ro" "mode=" "cache=yes" "mode=ro&mode=rw"; do
 done
 is "... an authority, too" "$(sqlite3 "file://host/new.db" "SELECT 1" 2>&1)" "$(with ROOTSTOCK_ENGINE=lmdb sqlite3 "file://host/new.db" "SELECT 1")"
 is "... and reads" "1|z" "$(with sqlite3 -readonly new.db "SELECT * FROM t")"
+if unshare -m true 2>/dev/null; then # as root
+    mkdir fixed && cp new.db fixed
+    is "on a read-only file system a store is opened for reading" "1|z attempt to write a readonly database" \
+        "$(unshare -m sh -c 'mount --bind fixed fixed && mount -o remount,ro,bind fixed && exec env LD_PRELOAD="$1" sqlite3 fixed/new.db "SELECT * FROM t" "INSERT INTO t VALUES(9,9)"' \
+            - "$interposer" 2>&1 | sed 's/.*, //; s/ (8)//' | sort | paste -sd ' ')"
+fi
 is "the lock file goes with the last who has the store open" "new.db-lock|new.db-lock|none" \
     "$(with sqlite3 new.db "SELECT 1" ".shell ls new.db-*" ".shell sqlite3 new.db 'SELECT 2' ; ls new.db-*" | grep lock | paste -sd '|')|$(ls new.db-* 2>/dev/null || echo none)"
 is ":memory: is native" "memory" "$(with ROOTSTOCK_ENGINE=lmdb sqlite3 :memory: "PRAGMA journal_mode")"
