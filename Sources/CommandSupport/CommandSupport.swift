@@ -14,6 +14,13 @@ package struct CommandFailure: Error, CustomStringConvertible {
     }
 }
 
+/// An argument as it is to be typed.
+package func shellWord(_ argument: String) -> String {
+    let plain = "0123456789_@%+=:,./-".unicodeScalars
+    let isPlain = argument.unicodeScalars.allSatisfy { $0.properties.isAlphabetic || plain.contains($0) }
+    return isPlain && !argument.isEmpty ? argument : "'" + argument.replacing("'", with: #"'\''"#) + "'"
+}
+
 /// `1 row`, `2 rows`.
 package func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 

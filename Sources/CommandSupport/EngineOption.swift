@@ -29,10 +29,16 @@ package struct EngineOption: ParsableArguments {
         return Engine.chosen(engine, for: path)
     }
 
-    /// The engine of a file that has to be a store, made by Rootstock.
-    package func storeEngine(for path: String) throws -> Engine {
+    /// The engine of a file that has to be there.
+    package func engine(forExisting path: String) throws -> Engine {
         let engine = try engine(for: path)
         guard Engine.isSomething(at: path) else { throw CommandFailure("there is no file \(path)") }
+        return engine
+    }
+
+    /// The engine of a file that has to be a store, made by Rootstock.
+    package func storeEngine(for path: String) throws -> Engine {
+        let engine = try engine(forExisting: path)
         guard !engine.isNative || self.engine != nil else {
             throw CommandFailure(Self.mismatch(path, engine, wanted: nil))
         }
@@ -43,8 +49,8 @@ package struct EngineOption: ParsableArguments {
         let name = path.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) } ?? path
         let stem = name.split(separator: ".").dropLast(name.contains(".") ? 1 : 0).joined(separator: ".")
         if found.isNative {
-            let cure = "'rootstock import \(path) \(stem).lmdb' makes a store of it"
-            return "\(path) is a SQLite database and no store: \(cure)"
+            let cure = "rootstock import \(shellWord(path)) \(shellWord(stem + ".lmdb"))"
+            return "\(path) is a SQLite database and no store; this makes one of it: \(cure)"
         }
         return "\(path) is a store of engine \(found)"
             + (wanted.map { " and not of \($0): leave --engine out, or copy it with 'rootstock import'" } ?? "")

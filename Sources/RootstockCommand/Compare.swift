@@ -162,10 +162,12 @@ struct Compare: ParsableCommand {
                 throw ValidationError("--database takes no suite, and '\(suite)' is none of its options' values.")
             }
             guard !shape.isAskedFor else { throw ValidationError("--database has keys and values of its own.") }
+            try checkContestants()
             return
         }
         if !list && suite == nil { throw ValidationError("Name a suite, or see them with --list.") }
         if list && suite != nil { throw ValidationError("--list takes no suite.") }
+        if !list { _ = try makePlan(nil) }
     }
 
     func run() throws {
@@ -174,8 +176,6 @@ struct Compare: ParsableCommand {
             return
         }
         try ReportFiles.check([json] + files.paths)
-        // What is wrong with the question is said before anything is read or made.
-        if !own.isAskedFor { _ = try makePlan(nil) } else { try checkContestants() }
         let earlierFile = try history.earlierFile()
         let place = try workingDirectory()
         let removesPlace = directory == nil
@@ -251,7 +251,7 @@ struct Compare: ParsableCommand {
                 engines: Self.names(engines) + (control ? [Contender.control] : []),
                 configurations: configuration.map(Self.names), durability: chosenDurability, repeats: repeats,
                 budget: try budget.map(secondsOfTime), seed: seed, layers: layerNames,
-                command: (["rootstock"] + CommandLine.arguments.dropFirst().map(Self.shellWord)).joined(separator: " "),
+                command: (["rootstock"] + CommandLine.arguments.dropFirst().map(shellWord)).joined(separator: " "),
                 rootstockVersion: Version.rootstock)
             plan.precision = precision / 100
             plan.shape = try shape.shape()
@@ -263,11 +263,6 @@ struct Compare: ParsableCommand {
         } catch let error as PlanError {
             throw ValidationError(error.description)
         }
-    }
-
-    /// An argument as it is to be typed.
-    private static func shellWord(_ argument: String) -> String {
-        argument.contains(where: \.isWhitespace) ? "'\(argument)'" : argument
     }
 
     private var withinWords: [String] { within?.split(separator: " ").map(String.init) ?? [] }

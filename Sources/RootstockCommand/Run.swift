@@ -39,14 +39,19 @@ struct Run: ParsableCommand {
     @Argument(parsing: .captureForPassthrough, help: "The program and its arguments.")
     var program: [String] = []
 
-    func run() throws {
-        let words = program.first == "--" ? Array(program.dropFirst()) : program
+    private var words: ArraySlice<String> { program.first == "--" ? program.dropFirst() : program[...] }
+
+    func validate() throws {
         if ["-h", "--help"].contains(program.first) { throw CleanExit.helpRequest(self) }
         // Without `--` it is no program's name.
         if let option = program.first, option != "--", option.hasPrefix("-") {
             throw ValidationError("run has no option \(option); a program of that name stands behind --")
         }
-        guard let name = words.first else { throw ValidationError("name a program: rootstock run -- PROGRAM ARGS...") }
+        if words.isEmpty { throw ValidationError("name a program: rootstock run -- PROGRAM ARGS...") }
+    }
+
+    func run() throws {
+        let name = words.first!
         let path = try interposer()
         let others = ProcessInfo.processInfo.environment["LD_PRELOAD"].map { $0.isEmpty ? "" : ":" + $0 } ?? ""
         setenv("LD_PRELOAD", path + others, 1)

@@ -34,8 +34,10 @@ extension OwnData {
         do {
             text = try String(contentsOfFile: workload, encoding: .utf8)
         } catch {
+            let isThere = FileManager.default.fileExists(atPath: workload)
             throw OwnDataError(
-                "the workload file \(workload) cannot be read as UTF-8 text; 'rootstock suggest' writes one")
+                (isThere ? "\(workload) cannot be read as UTF-8 text" : "there is no file \(workload)")
+                    + "; 'rootstock suggest' writes a workload")
         }
         let file = try WorkloadFile(text: text, name: URL(fileURLWithPath: workload).lastPathComponent)
         let source = try SourceDatabase(path: database, scratch: directory)

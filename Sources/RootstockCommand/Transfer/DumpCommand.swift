@@ -24,8 +24,7 @@ struct DumpCommand: ParsableCommand {
     var table: String?
 
     func run() throws {
-        let engine = try engineOption.engine(for: path)
-        guard Engine.isSomething(at: path) else { throw CommandFailure("there is no file \(path)") }
+        let engine = try engineOption.engine(forExisting: path)
         var options = StoreOptions()
         options.readOnly = true
         do {

@@ -40,8 +40,7 @@ struct Export: ParsableCommand {
     }
 
     func run() throws {
-        let engine = try engineOption.engine(for: store)
-        guard Engine.isSomething(at: store) else { throw CommandFailure("there is no file \(store)") }
+        let engine = try engineOption.engine(forExisting: store)
         guard let sql = query ?? table.map({ "SELECT * FROM \(SQL.quoted($0))" }) else {
             let options = StoreOptions(durability: .full)
             return try DatabaseCopy(from: store, fromEngine: engine, to: to, engine: .sqlite, options: options).run()

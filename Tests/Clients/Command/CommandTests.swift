@@ -188,8 +188,12 @@ let engines = ["sqlite", "lmdb"]
     }
 
     @Test func wrongUsageIsToldApart() throws {
-        let transcript = try run(command, ["sql"])
-        #expect(transcript.status == 64)
-        #expect(transcript.error.contains("Usage: rootstock sql"))
+        for words in [["sql"], ["run"], ["compare", "engine", "nosuch"]] {
+            let transcript = try run(command, words)
+            #expect(transcript.status == 64)
+            #expect(transcript.error.contains("Usage: rootstock \(words[0]) "), "\(transcript.error)")
+        }
+        let own = try run(command, ["compare", "--database", "nosuch", "--workload", "nosuch.sql", "--no-history"])
+        #expect(own.error.contains("there is no file nosuch.sql; 'rootstock suggest' writes a workload"), "\(own.error)")
     }
 }

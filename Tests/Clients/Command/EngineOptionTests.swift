@@ -43,8 +43,12 @@ import Testing
         }
         let other = try run(command, ["sql", "--engine", "sqlite-btree", path("a.lmdb"), "SELECT 1"])
         #expect(other.status == 1 && other.error.contains("is a store of engine lmdb"), "\(other.error)")
-        let missing = try run(command, ["check", path("missing")])
-        #expect(missing.error == "Error: there is no file \(path("missing"))\n")
+        for words in [["check", path("missing")], ["dump", path("missing")], ["backup", path("missing"), path("copy")]] {
+            #expect(try run(command, words).error == "Error: there is no file \(path("missing"))\n")
+        }
+        _ = try run(command, ["sql", path("it's mine.sqlite"), "CREATE TABLE t (a)"])
+        let quoted = try run(command, ["check", path("it's mine.sqlite")])
+        #expect(quoted.error.hasSuffix(#"/it'\''s mine.sqlite' 'it'\''s mine.lmdb'"# + "\n"), "\(quoted.error)")
         let unknown = try run(command, ["sql", "--engine", "lmbd", path("new"), "CREATE TABLE t (a)"])
         #expect(unknown.error.hasPrefix("Error: there is no engine lmbd: there are sqlite, lmdb, "), "\(unknown.error)")
     }
