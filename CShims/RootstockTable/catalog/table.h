@@ -218,7 +218,7 @@ struct rst_table {
     int index_count;
     rst_foreign_key *foreign_keys; /* this table is the child */
     int foreign_key_count;
-    struct rst_native_fk_table *shadows; /* of a sidecar's table: see native foreign-key table.c */
+    struct rst_native_fk_table *shadows; /* of a sidecar's table: see native_fk_table.c */
     int shadow_count;
     bool shadows_known;
     bool is_parent;           /* some table of the store refers to this one */

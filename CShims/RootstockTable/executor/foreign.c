@@ -165,7 +165,7 @@ static int check_child(rst_connection *c, rst_table *table, const rootstock_valu
         }
         if (parent == NULL) {
             if (executor->dropping_rows && old_counts) count_violations(c, foreign, -1); /* its parent went before it */
-            /* a native one: native foreign-key table.c */
+            /* a native one: native_fk_table.c */
             if (new_values == NULL || schema_of(c)->sidecar) continue;
             rst_set_message(message, "no such table: %s.%s", executor->schema, foreign->parent);
             return SQLITE_ERROR;

@@ -1,5 +1,5 @@
 /*
-** native_fk_parts.h - between native foreign-key table.c and native_fk_schema.c.
+** native_fk_parts.h - between native_fk_table.c and native_fk_schema.c.
 */
 #ifndef ROOTSTOCK_SHADOW_PARTS_H
 #define ROOTSTOCK_SHADOW_PARTS_H

@@ -1,6 +1,6 @@
 /*
-** native_fk_schema.c - native foreign-key tables made, dropped and renamed with the table that they belong to (native
-** foreign-key table.c).
+** native_fk_schema.c - native foreign-key tables made, dropped and renamed with the table that they belong to
+** (native_fk_table.c).
 **
 ** Invariant: what a native foreign-key table's triggers do to the store table is what the foreign key's actions say,
 ** and nothing else.

@@ -41,10 +41,10 @@ typedef struct verdict {
 } verdict;
 
 typedef struct rst_affinity_probes {
-    bool known; /* the connection's counter, and whether any statement that existed then affinity probe a number */
+    bool known; /* the connection's counter, and whether any statement that existed then compares by numeric affinity */
     uint64_t planned;
     bool any;
-    bool writers;         /* a statement that writes may affinity probe one: it is looked at while it runs */
+    bool writers;         /* a statement that writes may compare so: it is looked at while it runs */
     sqlite3_stmt *marker; /* of ours: statements behind it in SQLite's list, older ones, have been looked at */
     bool schemas_known;   /* what follows holds for the schemas with this stamp */
     uint64_t stamp;

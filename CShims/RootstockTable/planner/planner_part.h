@@ -14,7 +14,7 @@ typedef struct rst_planner {
     sqlite3_stmt *running[RUNNING_STATEMENTS]; /* when the schema was loaded; only compared (plan_migrate.c) */
     int running_count;
     uint64_t planned; /* calls of xBestIndex, by which a new statement is known */
-    /* planned, when no statement could affinity probe a number (affinity probe.c) */
+    /* planned, when no statement could compare a number so that its column must be probed (affinity_probe.c) */
     uint64_t plain_planned;
     struct rst_affinity_probes *affinity_probes; /* what is known of those that could; or null */
 } rst_planner;
