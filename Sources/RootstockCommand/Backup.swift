@@ -24,7 +24,8 @@ struct Backup: ParsableCommand {
         var options = StoreOptions()
         options.readOnly = true
         do {
-            let connection = try Connection(path: path, engine: engineOption.engine(forExisting: path), options: options)
+            let connection = try Connection(
+                path: path, engine: engineOption.engine(forExisting: path), options: options)
             try PartialFile.checkNew(to)
             let file = PartialFile(for: to)
             try Interruption.takingBack(file.remove) { try connection.backup(to: file) }

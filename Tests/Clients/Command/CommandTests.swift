@@ -194,6 +194,7 @@ let engines = ["sqlite", "lmdb"]
             #expect(transcript.error.contains("Usage: rootstock \(words[0]) "), "\(transcript.error)")
         }
         let own = try run(command, ["compare", "--database", "nosuch", "--workload", "nosuch.sql", "--no-history"])
-        #expect(own.error.contains("there is no file nosuch.sql; 'rootstock suggest' writes a workload"), "\(own.error)")
+        #expect(
+            own.error.contains("there is no file nosuch.sql; 'rootstock suggest' writes a workload"), "\(own.error)")
     }
 }

@@ -43,7 +43,9 @@ import Testing
         }
         let other = try run(command, ["sql", "--engine", "sqlite-btree", path("a.lmdb"), "SELECT 1"])
         #expect(other.status == 1 && other.error.contains("is a store of engine lmdb"), "\(other.error)")
-        for words in [["check", path("missing")], ["dump", path("missing")], ["backup", path("missing"), path("copy")]] {
+        for words in [
+            ["check", path("missing")], ["dump", path("missing")], ["backup", path("missing"), path("copy")],
+        ] {
             #expect(try run(command, words).error == "Error: there is no file \(path("missing"))\n")
         }
         _ = try run(command, ["sql", path("it's mine.sqlite"), "CREATE TABLE t (a)"])
