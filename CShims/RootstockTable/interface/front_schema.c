@@ -71,10 +71,10 @@ static int check_virtual(rst_connection *c, const rst_schema_statement *s, const
     if (rst_token_same_name(&token, store_of(c)->engine->name) || rst_token_same_name(&token, "kv")) return SQLITE_OK;
     {
         char *module = rst_token_name(&token);
-        rst_set_message(
-            message,
-            "a virtual table of module %s is not kept in a store: create it as temp.name, or in an attached native database",
-            module == NULL ? "" : module);
+        rst_set_message(message,
+                        "a virtual table of module %s is not kept in a store: create it as temp.name, or in an "
+                        "attached native database",
+                        module == NULL ? "" : module);
         sqlite3_free(module);
     }
     return SQLITE_ERROR;

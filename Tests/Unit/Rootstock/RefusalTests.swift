@@ -23,7 +23,8 @@ import Testing
         Case(
             name: "virtual table of another module", sql: "CREATE VIRTUAL TABLE f USING fts5(a)",
             message:
-                "a virtual table of module fts5 is not kept in a store: create it as temp.name, or in an attached native database"),
+                "a virtual table of module fts5 is not kept in a store: create it as temp.name, or in an attached native database"
+        ),
         Case(
             name: "DETACH of the store", sql: "DETACH rootstock",
             message: "database rootstock is the store's own and stays attached"),
