@@ -86,8 +86,8 @@ typedef struct rst_store {
     rootstock_transaction *writer;
     struct rst_cursor *writer_cursors; /* open cursors in the write transaction */
     bool writer_broken;
-    int writer_holds;    /* rst_writer_hold */
-    bool writer_refused; /* and rolled back meanwhile */
+    int writer_holds;          /* rst_writer_hold */
+    bool writer_refused;       /* and rolled back meanwhile */
     bool conflicted;           /* the last write transaction was refused for another writer's sake (many_writers.c) */
     int conflicts;             /* how many in a row were */
     uint64_t conflict_commits; /* own_commits at the last one */
