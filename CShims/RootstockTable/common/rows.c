@@ -87,8 +87,9 @@ size_t rootstock_row_size(const rootstock_value *values, int count) {
     return size <= MAXIMUM_ROW_BYTES ? size : 0;
 }
 
-void rootstock_row_write(unsigned char *out, const rootstock_value *values, int count, bool compact) {
-    rootstock_row_write_sized(out, rootstock_row_size(values, count), values, count, compact);
+int rootstock_row_width_code_of(size_t size, int count) {
+    /* A wider code's smallest row is longer than a narrower one's longest. */
+    return size <= header_size(count, 0) + 0xFF ? 0 : size <= header_size(count, 1) + 0xFFFF ? 1 : 2;
 }
 
 /* A value's type, and its bytes at `to`: how many they are. */
@@ -133,6 +134,19 @@ static inline void write_end(unsigned char *ends, int i, int code, size_t end) {
     } else {
         for (int byte = 0; byte < 4; byte++) ends[4 * i + byte] = (unsigned char)(end >> (8 * byte));
     }
+}
+
+/* Where the types begin. */
+static inline unsigned char *write_header(unsigned char *out, int code, int count, bool compact) {
+    unsigned char first = (unsigned char)(code << WIDTH_SHIFT | (compact ? COMPACT_BIT : 0));
+    if (count < COUNT_ESCAPE) {
+        *out++ = (unsigned char)(first | count);
+        return out;
+    }
+    *out++ = (unsigned char)(first | COUNT_ESCAPE);
+    *out++ = (unsigned char)(count & 0xFF);
+    *out++ = (unsigned char)(count >> 8);
+    return out;
 }
 
 /* The row is copied, and what follows a value of another length once more, to where it belongs. code: the row's width,
@@ -183,19 +197,9 @@ size_t rootstock_row_patch(unsigned char *out, const rootstock_row *row, int cou
                            : patch(out, row, count, values, columns, row->width >> 1);
 }
 
-void rootstock_row_write_sized(unsigned char *out, size_t size, const rootstock_value *values, int count,
-                               bool compact) {
-    /* A wider code's smallest row is longer than a narrower one's longest. */
-    int code = size <= header_size(count, 0) + 0xFF ? 0 : size <= header_size(count, 1) + 0xFFFF ? 1 : 2;
-    unsigned char first = (unsigned char)(code << WIDTH_SHIFT | (compact ? COMPACT_BIT : 0));
-    if (count < COUNT_ESCAPE) {
-        *out++ = (unsigned char)(first | count);
-    } else {
-        *out++ = (unsigned char)(first | COUNT_ESCAPE);
-        *out++ = (unsigned char)(count & 0xFF);
-        *out++ = (unsigned char)(count >> 8);
-    }
-    unsigned char *types = out;
+void rootstock_row_write(unsigned char *out, const rootstock_value *values, int count, bool compact) {
+    int code = rootstock_row_width_code_of(rootstock_row_size(values, count), count);
+    unsigned char *types = write_header(out, code, count, compact);
     unsigned char *ends = types + count;
     unsigned char *body = ends + ((size_t)count << code);
     unsigned char *next = body;
@@ -228,9 +232,11 @@ static inline bool copy_text(unsigned char *to, const unsigned char *from, size_
     return nuls != 0;
 }
 
-size_t rootstock_row_write_short(unsigned char *out, const rootstock_value *values, int count, bool compact) {
-    unsigned char *types = out + 1, *ends = types + count, *body = ends + count, *next = body;
-    out[0] = (unsigned char)((compact ? COMPACT_BIT : 0) | count);
+/* code: known where this is called, so that the ends are stored without a look at it. */
+__attribute__((always_inline)) static inline size_t
+write_roomy(unsigned char *out, int code, const rootstock_value *values, int count, bool compact) {
+    unsigned char *types = write_header(out, code, count, compact), *ends = types + count;
+    unsigned char *body = ends + ((size_t)count << code), *next = body;
     for (int i = 0; i < count; i++) {
         const rootstock_value *value = &values[i];
         uint64_t bits;
@@ -263,9 +269,15 @@ size_t rootstock_row_write_short(unsigned char *out, const rootstock_value *valu
             } /* fall through */
         default: next += write_value(&types[i], next, value);
         }
-        ends[i] = (unsigned char)(next - body);
+        write_end(ends, i, code, (size_t)(next - body));
     }
     return (size_t)(next - out);
+}
+
+size_t rootstock_row_write_roomy(unsigned char *out, int code, const rootstock_value *values, int count, bool compact) {
+    if (code == 0) return write_roomy(out, 0, values, count, compact);
+    if (code == 1) return write_roomy(out, 1, values, count, compact);
+    return write_roomy(out, 2, values, count, compact);
 }
 
 int rootstock_row_open(rootstock_row *row, const void *bytes, size_t size) {

@@ -29,22 +29,31 @@ enum { ROW_NULL = 0, ROW_INTEGER = 1, ROW_REAL = 2, ROW_TEXT = 3, ROW_BLOB = 4, 
 size_t rootstock_row_size(const rootstock_value *values, int count);
 /* Writes exactly rootstock_row_size bytes to out. */
 void rootstock_row_write(unsigned char *out, const rootstock_value *values, int count, bool compact);
-/* The same where the caller has asked rootstock_row_size already: it said `size`, and not 0. */
-void rootstock_row_write_sized(unsigned char *out, size_t size, const rootstock_value *values, int count, bool compact);
 
-/* The same bytes for a row of at most 24 columns whose bound is at most ROW_SHORT, without asking for the size before.
-** out has room for 64 bytes beside the bound. Returns how many bytes they are. */
-enum { ROW_SHORT = 255 };
-size_t rootstock_row_write_short(unsigned char *out, const rootstock_value *values, int count, bool compact);
-/* A bound for the body of such a row: its values' bytes, and nine for each of them. */
-static inline size_t rootstock_row_bound(const rootstock_value *values, int count) {
-    size_t bound = 9 * (size_t)count;
-    for (int i = 0; i < count; i++) {
-        size_t size = values[i].type == VALUE_TEXT || values[i].type == VALUE_BLOB ? values[i].size : 0;
-        bound += size < ROW_SHORT ? size : ROW_SHORT;
-    }
-    return bound;
+/* Bytes of the values' texts and blobs. The row's body has as many at least, at most ROW_VALUE_MORE a value more. */
+enum { ROW_VALUE_MORE = 9 };
+static inline size_t rootstock_row_texts(const rootstock_value *values, int count) {
+    size_t bytes = 0;
+    for (int i = 0; i < count; i++)
+        if (values[i].type == VALUE_TEXT || values[i].type == VALUE_BLOB) bytes += values[i].size;
+    return bytes;
 }
+/* The code of the row's width (bits 7-6), where these bounds tell it, or -1. */
+static inline int rootstock_row_width_code(size_t texts, int count) {
+    const size_t most = texts + ROW_VALUE_MORE * (size_t)count;
+    if (texts > 0xFFFF || count > ROOTSTOCK_ROW_MAXIMUM_COLUMNS) return -1;
+    return most <= 0xFF ? 0 : texts > 0xFF && most <= 0xFFFF ? 1 : -1;
+}
+/* The same by the row's size, which always tells it. */
+int rootstock_row_width_code_of(size_t size, int count);
+/* At least the size of a row whose code the bounds tell. */
+static inline size_t rootstock_row_size_bound(size_t texts, int count) {
+    return texts + (ROW_VALUE_MORE + 3) * (size_t)count + 3;
+}
+/* The same bytes as rootstock_row_write, of a row whose code is known, with ROW_ROOM bytes of room behind them. Returns
+** how many they are. */
+enum { ROW_ROOM = 8 };
+size_t rootstock_row_write_roomy(unsigned char *out, int code, const rootstock_value *values, int count, bool compact);
 
 static inline uint64_t rootstock_row_bytes4(const unsigned char *bytes) {
     return bytes[0] | (uint64_t)bytes[1] << 8 | (uint64_t)bytes[2] << 16 | (uint64_t)bytes[3] << 24;

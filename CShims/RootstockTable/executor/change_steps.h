@@ -151,9 +151,9 @@ static inline bool rst_needs_mark(rst_table *table) {
 }
 
 /* row_limit.c */
-/* Whether the row is longer than SQLITE_LIMIT_LENGTH allows. size: of its bytes here. */
-bool rst_row_is_too_big(const rst_table *table, const rst_row_slot *hand, size_t size);
-/* False: it is not, nor is what any index has of it. */
+/* Whether the row is longer than SQLITE_LIMIT_LENGTH allows. */
+bool rst_row_is_too_big(const rst_table *table, const rst_row_slot *hand);
+/* False: it is not, nor is what any index has of it. size: at least that of its bytes here. */
 static inline bool rst_row_may_be_too_big(const rst_table *table, size_t size) {
     return 2 * size + 9 * ((size_t)table->column_count + 2) >
            (size_t)sqlite3_limit(table->connection->db, SQLITE_LIMIT_LENGTH, -1);

@@ -57,10 +57,9 @@ static size_t size_of(const record *r) {
     return (header > 0x3FFF ? header + 1 : header) + r->body;
 }
 
-bool rst_row_is_too_big(const rst_table *table, const rst_row_slot *hand, size_t size) {
+bool rst_row_is_too_big(const rst_table *table, const rst_row_slot *hand) {
     const size_t limit = (size_t)sqlite3_limit(table->connection->db, SQLITE_LIMIT_LENGTH, -1);
     record row = {0, 0};
-    if (!rst_row_may_be_too_big(table, size + hand->key.size)) return false;
     for (int i = 0; i < table->column_count; i++) {
         if (table->columns[i].generated == 2) continue; /* VIRTUAL: not stored */
         if (i == table->rowid_column)

@@ -17,8 +17,8 @@ static int encode_row(rst_table *table, const rst_row_slot *hand, size_t sizes, 
     const rootstock_value *listed = hand->values;
     bool compact = true;
     int first = table->column_count - table->slot_count, count = table->column_count;
-    size_t size, bound;
-    int code;
+    size_t size;
+    int code, width;
     for (int k = 0; k < table->key_count && compact; k++) {
         const rootstock_value *value = &hand->values[table->key[k].column];
         compact = value->type == VALUE_BLOB || rootstock_key_is_exact(value, &table->key[k].key);
@@ -40,24 +40,24 @@ static int encode_row(rst_table *table, const rst_row_slot *hand, size_t sizes, 
         listed = copied;
     }
     executor->row_scratch.size = 0;
-    bound = sizes <= ROW_SHORT ? sizes + 9 * (size_t)count : ROW_SHORT + 1;
-    if (bound > ROW_SHORT) bound = rootstock_row_bound(listed, count);
-    if (count <= 24 && bound <= ROW_SHORT && !rst_row_may_be_too_big(table, ROW_SHORT) &&
-        rootstock_buffer_reserve(&executor->row_scratch, ROW_SHORT + 64) == SQLITE_OK) {
-        out->size = rootstock_row_write_short(executor->row_scratch.data, listed, count, compact);
-        out->data = executor->row_scratch.data;
-        if (copied != NULL && copied != small) sqlite3_free(copied);
-        return SQLITE_OK;
+    width = rootstock_row_width_code(sizes, count);
+    if (width < 0 || (width > 0 && table->key_count > 0)) /* `sizes` has texts of the key that the row leaves out */
+        width = rootstock_row_width_code(sizes = rootstock_row_texts(listed, count), count);
+    if (width >= 0) {
+        size = rootstock_row_size_bound(sizes, count);
+    } else {
+        size = rootstock_row_size(listed, count);
+        width = rootstock_row_width_code_of(size, count);
     }
-    size = rootstock_row_size(listed, count);
-    code = size == 0 || rst_row_is_too_big(table, hand, size) ? SQLITE_TOOBIG
-                                                              : rootstock_buffer_reserve(&executor->row_scratch, size);
+    if (size == 0 || (rst_row_may_be_too_big(table, size + hand->key.size) && rst_row_is_too_big(table, hand)))
+        code = SQLITE_TOOBIG;
+    else
+        code = rootstock_buffer_reserve(&executor->row_scratch, size + ROW_ROOM);
     if (code == SQLITE_OK) {
-        rootstock_row_write_sized(executor->row_scratch.data, size, listed, count, compact);
-        out->size = size;
+        out->size = rootstock_row_write_roomy(executor->row_scratch.data, width, listed, count, compact);
         out->data = executor->row_scratch.data;
     }
-    if (copied != small) sqlite3_free(copied);
+    if (copied != NULL && copied != small) sqlite3_free(copied);
     return code;
 }
 

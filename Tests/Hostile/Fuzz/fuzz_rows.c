@@ -42,10 +42,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         }
         if (valid) {
             require(rootstock_row_size(values, row.count) == size);
-            unsigned char *again = malloc(size);
+            size_t texts = rootstock_row_texts(values, row.count);
+            int code = rootstock_row_width_code_of(size, row.count), told = rootstock_row_width_code(texts, row.count);
+            unsigned char *again = malloc(size + ROW_ROOM);
             require(again != NULL);
             rootstock_row_write(again, values, row.count, row.compact);
             require(memcmp(again, bytes, size) == 0);
+            memset(again, 0xA5, size);
+            require(rootstock_row_write_roomy(again, code, values, row.count, row.compact) == size);
+            require(memcmp(again, bytes, size) == 0);
+            require(told < 0 || (told == code && rootstock_row_size_bound(texts, row.count) >= size));
             free(again);
         }
     } else {

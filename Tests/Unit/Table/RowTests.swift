@@ -34,8 +34,23 @@ private func write(_ samples: [Sample], compact: Bool = false) -> [UInt8]? {
             rootstock_row_write($0.baseAddress! + 8, values, Int32(values.count), compact)
         }
         #expect(bytes.prefix(8).allSatisfy { $0 == 0xA5 } && bytes.suffix(8).allSatisfy { $0 == 0xA5 })
+        expectRoomyWriterAgrees(values, Array(bytes[8..<8 + size]), compact: compact)
         return Array(bytes[8..<8 + size])
     }
+}
+
+/// The writer with room behind the row makes the same bytes, and the bounds tell no other width than the size does.
+private func expectRoomyWriterAgrees(_ values: [rootstock_value], _ expected: [UInt8], compact: Bool) {
+    let count = Int32(values.count)
+    let code = rootstock_row_width_code_of(expected.count, count)
+    let texts = rootstock_row_texts(values, count)
+    let told = rootstock_row_width_code(texts, count)
+    var bytes = [UInt8](repeating: 0xA5, count: expected.count + Int(ROW_ROOM) + 8)
+    let written = bytes.withUnsafeMutableBufferPointer {
+        rootstock_row_write_roomy($0.baseAddress, code, values, count, compact)
+    }
+    #expect(Array(bytes.prefix(written)) == expected && bytes.suffix(8).allSatisfy { $0 == 0xA5 })
+    #expect(told < 0 || (told == code && rootstock_row_size_bound(texts, count) >= expected.count))
 }
 
 /// Reads every column, or nil where open or a column says corrupt.
