@@ -50,6 +50,7 @@ typedef struct rst_reject {
     unsigned char keeps; /* KEEPS_... */
     bool is_text, is_integer;
     bool is_list;                  /* of texts, each as its length and its bytes */
+    bool is_pattern;               /* of LIKE: its bytes in small letters, and as many that tell of letters */
     bool has_real;                 /* the number is `real` exactly, too */
     bool keeps_null, keeps_others; /* IS NULL; IS NOT NULL */
     bool sure_of_equal;            /* an equal value is what SQLite asks for: see plan_top.c */
@@ -128,6 +129,7 @@ typedef struct rst_cursor {
     rootstock_buffer saved;
     rootstock_buffer hint; /* what a plan with a hint was given */
     rst_reject rejects[REJECTING_TERMS];
+    bool likes_unasked; /* among what rejects are patterns of a LIKE that may be the application's own function */
     uint32_t looked_at, rejected; /* rows, of less than a hundred or so */
     uint32_t rest;                /* how many are not looked at where hardly any is rejected */
     uint32_t unlooked;            /* ... and how many of these are to come */
@@ -201,6 +203,8 @@ bool rst_cursor_is_rejected(const rst_cursor *k);
 bool rst_cursor_is_kept(const rst_cursor *k);
 /* In cursor_walk.c: moves on, and on while rows are rejected or behind others, some hundred at most. */
 int rst_cursor_next_kept(rst_cursor *k);
+/* Asks whose LIKE it is, and leaves its patterns out of `rejects` unless it is SQLite's own (scan_filter.c). */
+void rst_cursor_ask_like(rst_cursor *k);
 
 /* Reaches the table's row from the index entry (cursor_entry.c). */
 int rst_cursor_locate(rst_cursor *k);

@@ -175,6 +175,7 @@ __attribute__((noinline)) int rst_cursor_next_kept(rst_cursor *k) {
         k->unlooked--;
         return step(k);
     }
+    if (k->likes_unasked) rst_cursor_ask_like(k);
     for (int i = 0; i < AT_ONCE;
          i++) { /* SQLite looks for interrupts, and calls a progress handler, between our calls */
         int code = step(k);

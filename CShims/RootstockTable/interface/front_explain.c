@@ -57,7 +57,7 @@ int rst_rewrite_query_plan(rst_connection *c, const char *p, const char *end, ch
         code = table != NULL && parts.kind != KIND_INSERT && rst_has_target_hint(&parts)
                    ? rst_transform_target(c, table, &parts, &inner, message)
                    : rst_transform_names(c, p, end, &inner, message);
-        code = rst_hints_add(c, p, end, code, &inner);
+        code = rst_hints_add(c, p, end, parts.kind == KIND_SELECT, code, &inner);
         if (code == SQLITE_OK && inner == NULL) inner = rst_span_text(p, end);
     }
     rst_syntax_free(&tree);

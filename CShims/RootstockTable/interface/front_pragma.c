@@ -124,6 +124,7 @@ int rst_rewrite_pragma(rst_connection *c, const char *sql, const char *end, char
     char *text, *literal;
     int code = SQLITE_OK;
     if (rst_pragma_read(sql, end, &pragma) == NULL) return SQLITE_OK;
+    if (rst_token_same_name(&pragma.name, "case_sensitive_like")) rewriter_of(c)->like_replaced = true;
     in_main = pragma.schema.type != TOKEN_END;
     if (in_main && !rst_token_same_name(&pragma.schema, "main")) return SQLITE_OK;
     if (rst_token_same_name(&pragma.name, "table_list")) return rst_table_list_text(&pragma, out);

@@ -201,7 +201,7 @@ static int rewrite_data(rst_connection *c, const char *sql, const char *end, cha
     } else if (code == SQLITE_OK) {
         code = rst_transform_names(c, sql, end, out, message);
     }
-    code = rst_hints_add(c, sql, end, code, out);
+    code = rst_hints_add(c, sql, end, parts.kind == KIND_SELECT, code, out);
     if (code == SQLITE_OK) code = check_partial_hint(c, sql, end, *out, message);
     if (code == SQLITE_OK && table != NULL && *out == NULL && !rewriter_of(c)->has_expressions &&
         !rewriter_of(c)->has_exclusions)

@@ -7,6 +7,7 @@
 **   x          INDEXED
 **   wi, oi     rowid, oid
 **   of, ft     OFFSET, LEFT JOIN
+**   ik         LIKE
 **   ), ;       before IN; before the end
 ** The connection remembers the texts that needed nothing, of other statements and of queries that the search leaves
 ** open. It remembers their shapes instead (shape.h), unless an index has a WHERE or an expression: what a statement
@@ -132,6 +133,8 @@ static bool may_concern(const char *sql, const char *p, const char *end) {
     case 'W': return end - p >= 3 && sqlite3_strnicmp(p + 1, "id", 2) == 0;
     case 'f':
     case 'F': return p - sql >= 2 && end - p >= 2 && sqlite3_strnicmp(p - 2, "left", 4) == 0;
+    case 'k':
+    case 'K': return p - sql >= 2 && end - p >= 2 && sqlite3_strnicmp(p - 2, "like", 4) == 0;
     case ')': return rst_row_value_in(p + 1, end);
     case ';':
     case '\0': return true;
@@ -304,10 +307,11 @@ static inline bool has_any(const char *p) {
     __m128i before_i =
         _mm_or_si128(_mm_cmpeq_epi8(lower, _mm_set1_epi8('o')), _mm_cmpeq_epi8(lower, _mm_set1_epi8('w')));
     __m128i behind = _mm_slli_si128(before_i, 1);
-    __m128i i_or_f = _mm_or_si128(_mm_cmpeq_epi8(lower, _mm_set1_epi8('i')), _mm_cmpeq_epi8(lower, _mm_set1_epi8('f')));
-    __m128i behind_f = _mm_slli_si128(_mm_cmpeq_epi8(lower, _mm_set1_epi8('f')), 1);
-    found = _mm_or_si128(found, _mm_and_si128(behind, i_or_f));
+    __m128i is_i = _mm_cmpeq_epi8(lower, _mm_set1_epi8('i')), is_f = _mm_cmpeq_epi8(lower, _mm_set1_epi8('f'));
+    __m128i behind_i = _mm_slli_si128(is_i, 1), behind_f = _mm_slli_si128(is_f, 1);
+    found = _mm_or_si128(found, _mm_and_si128(behind, _mm_or_si128(is_i, is_f)));
     found = _mm_or_si128(found, _mm_and_si128(behind_f, _mm_cmpeq_epi8(lower, _mm_set1_epi8('t'))));
+    found = _mm_or_si128(found, _mm_and_si128(behind_i, _mm_cmpeq_epi8(lower, _mm_set1_epi8('k'))));
     found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(';')));
     found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(')')));
     return _mm_movemask_epi8(_mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_setzero_si128()))) != 0;
@@ -318,8 +322,8 @@ static inline bool has_any(const char *p) {
     uint64_t word = word_at(p);
     uint64_t found = (((word | EACH(0x20)) ^ EACH('x')) - EACH(1)) | ((word ^ EACH('_')) - EACH(1)) |
                      (((word | EACH(0x20)) ^ EACH('o')) - EACH(1)) | (((word | EACH(0x20)) ^ EACH('w')) - EACH(1)) |
-                     (((word | EACH(0x20)) ^ EACH('f')) - EACH(1)) | ((word ^ EACH(';')) - EACH(1)) |
-                     ((word ^ EACH(')')) - EACH(1)) | (word - EACH(1));
+                     (((word | EACH(0x20)) ^ EACH('f')) - EACH(1)) | (((word | EACH(0x20)) ^ EACH('k')) - EACH(1)) |
+                     ((word ^ EACH(';')) - EACH(1)) | ((word ^ EACH(')')) - EACH(1)) | (word - EACH(1));
     return (found & EACH(0x80)) != 0;
 }
 #endif
@@ -328,7 +332,7 @@ static bool look_closer(const char *sql, const char *p, const char *end) {
     for (int i = 0; i < TOGETHER; i++) {
         char byte = p[i];
         if (byte != '_' && (byte | 0x20) != 'x' && (byte | 0x20) != 'o' && (byte | 0x20) != 'w' &&
-            (byte | 0x20) != 'f' && byte != ';' && byte != ')' && byte != '\0')
+            (byte | 0x20) != 'f' && (byte | 0x20) != 'k' && byte != ';' && byte != ')' && byte != '\0')
             continue;
         if (may_concern(sql, p + i, end)) return true;
     }

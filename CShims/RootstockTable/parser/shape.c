@@ -5,7 +5,7 @@
 **
 ** Left out are whole numbers of up to 18 digits and strings. They stand behind =, < or >, or in a row of VALUES, before
 ** them at most a minus: there a string is no name, and no number is a column's. In the shape each is one byte that
-** stands in no SQL. So are numbers behind LIMIT and OFFSET.
+** stands in no SQL. So are numbers behind LIMIT and OFFSET, and strings behind LIKE.
 **
 ** What a statement is rewritten to has its values where they were copied to. Which value stands where is found with
 ** marks: values of which each occurs nowhere else (rst_shape_mark). The text that the marked one becomes, with a hole
@@ -85,16 +85,11 @@ static const char *behind_quote(const char *p, const char *end) {
     return NULL;
 }
 
-/* Whether what stands at p is behind LIMIT or OFFSET. */
-static bool is_limit(const char *text, const char *p) {
-    static const char *const words[] = {"limit", "offset"};
+/* Whether what stands at p is behind the word. */
+static bool is_behind(const char *text, const char *p, const char *word) {
+    const ptrdiff_t size = (ptrdiff_t)strlen(word);
     p = behind_last(text, p);
-    for (int i = 0; i < 2; i++) {
-        const ptrdiff_t size = (ptrdiff_t)strlen(words[i]);
-        if (p - text > size && sqlite3_strnicmp(p - size, words[i], (int)size) == 0 && !joins(p[-size - 1]))
-            return true;
-    }
-    return false;
+    return p - text > size && sqlite3_strnicmp(p - size, word, (int)size) == 0 && !joins(p[-size - 1]);
 }
 
 /* Whether what stands at p is such a value, `row`: in a row of VALUES. */
@@ -154,14 +149,15 @@ void rst_shape_of(const char *text, const char *end, rst_shape *shape) {
             while (behind < end && *behind >= '0' && *behind <= '9') behind++;
             if ((p > text && joins(p[-1])) || (behind < end && joins(*behind))) {
                 while (behind < end && joins(*behind)) behind++; /* part of a name, a parameter or another number */
-            } else if (behind - p <= DIGITS && (is_value(text, p, rows && depth == 1) || is_limit(text, p))) {
+            } else if (behind - p <= DIGITS && (is_value(text, p, rows && depth == 1) || is_behind(text, p, "limit") ||
+                                                is_behind(text, p, "offset"))) {
                 value = INTEGER;
             }
             break;
         case QUOTE:
             behind = behind_quote(p, end);
             if (behind == NULL) return;
-            if (*p == '\'' && is_value(text, p, rows && depth == 1)) value = STRING;
+            if (*p == '\'' && (is_value(text, p, rows && depth == 1) || is_behind(text, p, "like"))) value = STRING;
             break;
         case OPEN:
             if (is_in_parameter(text, p)) return;

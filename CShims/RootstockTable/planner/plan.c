@@ -296,11 +296,10 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
     /* INDEXED BY and NOT INDEXED arrive as an argument of the table, the front door's work; it has no others. */
     for (int i = 0; i < info->nConstraint; i++) {
         sqlite3_value *value = NULL;
-        if (info->aConstraint[i].iColumn != table->column_count + HIDDEN_HINT ||
-            info->aConstraint[i].op >= SQLITE_INDEX_CONSTRAINT_FUNCTION)
-            continue;
-        if (info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ && info->aConstraint[i].usable)
-            (void)sqlite3_vtab_rhs_value(info, i, &value);
+        if (info->aConstraint[i].iColumn != table->column_count + HIDDEN_HINT) continue;
+        rst_plan_note_like(table, info, i);
+        if (info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
+        if (info->aConstraint[i].usable) (void)sqlite3_vtab_rhs_value(info, i, &value);
         hint = i;
         hinted = value == NULL ? NULL : (const char *)sqlite3_value_text(value);
         if (hinted != NULL && strcmp(hinted, ROOTSTOCK_TERMS_HINT) == 0) {

@@ -76,6 +76,9 @@ int rst_plan_automatic_fill(const rst_table *table, sqlite3_index_info *info, co
 void rst_plan_reject(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, rst_plan *plan,
                      int *argument);
 
+/* Notes that SQLite's own LIKE was used on the hidden column, where the constraint, one on that column, tells. */
+void rst_plan_note_like(const rst_table *table, sqlite3_index_info *info, int constraint);
+
 /* plan_top.c */
 /* Lets the cursor leave out rows that are not among the first ones of an ORDER BY with a LIMIT. `info` and the plan
 ** tell what it was told of each constraint. */

@@ -12,13 +12,58 @@
 **  3. Only columns with an affinity of numbers, or of TEXT with BINARY, by which the comparison's own affinity and
 **     collation are known; or tests for NULL, which have none.
 **  4. A <> or IS NOT NULL may be one of an ON, which lets rows of the table on the left through all the same
-**     (partial_terms.c): it counts only where SQLite tells of a LIMIT, because then there is no other table.
+**     (partial_terms.c): it counts only where SQLite tells of a LIMIT, because then there is no other table. A LIKE may
+**     be such, too, and counts where the front door has looked for those.
+**  5. A LIKE counts only where it is SQLite's own function, and without regard to case. The application may have
+**     another one. SQLite makes ranges of its own alone, so a statement with one is prepared and not run. That takes as
+**     long as some fifty rows, and is done for a long walk only. What runs calls the function that was found so:
+**     SQLite prepares again what called one that was replaced or removed. But a function of another encoding or of any
+**     number of arguments stays with what was prepared, while PRAGMA case_sensitive_like puts SQLite's before it.
 */
 #include "planner/planner.h"
 #include "rewriter/expressions.h"
 #include "planner/plan.h"
 
-static bool compares(const rst_table *table, sqlite3_index_info *info, int constraint, bool alone) {
+#include <string.h>
+
+void rst_plan_note_like(const rst_table *table, sqlite3_index_info *info, int constraint) {
+    const char *collation;
+    if (info->aConstraint[constraint].op != SQLITE_INDEX_CONSTRAINT_GE) return;
+    collation = sqlite3_vtab_collation(info, constraint);
+    planner_of(table->connection)->like_ranges |= collation != NULL && sqlite3_stricmp(collation, "NOCASE") == 0;
+}
+
+bool rst_like_is_asked(const rst_connection *c) {
+    return planner_of(c)->like_planned == planner_of(c)->planned;
+}
+
+bool rst_like_is_own(const rst_table *table) {
+    rst_planner *planner = planner_of(table->connection);
+    const uint64_t planned = planner->planned;
+    sqlite3_stmt *statement = NULL;
+    char *sql;
+    if (planner->rewriter.like_replaced) return false;
+    if (rst_like_is_asked(table->connection)) return planner->like_ranges;
+    sql = sqlite3_mprintf("SELECT 1 FROM main.\"%w\" WHERE \"rootstock hint\" LIKE 'r%%'", table->declared_name);
+    planner->like_ranges = false;
+    if (sql != NULL) (void)sqlite3_prepare_v2(table->connection->db, sql, -1, &statement, NULL);
+    sqlite3_finalize(statement);
+    sqlite3_free(sql);
+    planner->like_planned = planner->planned = planned; /* the statement is gone */
+    return planner->like_ranges;
+}
+
+/* Whether the front door says that terms are of WHERE (partial_terms.c). */
+static bool is_trusted(sqlite3_index_info *info, const rst_candidate *k) {
+    sqlite3_value *hint = NULL;
+    const unsigned char *text;
+    if (k->hint < 0 || sqlite3_vtab_rhs_value(info, k->hint, &hint) != SQLITE_OK || hint == NULL) return false;
+    text = sqlite3_value_text(hint);
+    return text != NULL && strcmp((const char *)text, ROOTSTOCK_TERMS_HINT) == 0;
+}
+
+static bool compares(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, int constraint,
+                     bool alone) {
     char affinity = rst_plan_affinity_at(table, info->aConstraint[constraint].iColumn);
     const char *collation;
     switch (info->aConstraint[constraint].op) {
@@ -37,6 +82,7 @@ static bool compares(const rst_table *table, sqlite3_index_info *info, int const
     case SQLITE_INDEX_CONSTRAINT_ISNULL: return true;
     case SQLITE_INDEX_CONSTRAINT_NE: return alone && affinity >= AFFINITY_NUMERIC;
     case SQLITE_INDEX_CONSTRAINT_ISNOTNULL: return alone;
+    case SQLITE_INDEX_CONSTRAINT_LIKE: return affinity == AFFINITY_TEXT && is_trusted(info, k);
     default: return false;
     }
 }
@@ -53,7 +99,7 @@ void rst_plan_reject(const rst_table *table, sqlite3_index_info *info, const rst
         sqlite3_value *value = NULL;
         if (!constraint->usable || constraint->iColumn < 0 || constraint->iColumn >= table->column_count ||
             constraint->iColumn == table->rowid_column || i == k->lower || i == k->upper || rst_plan_is_taken(k, i) ||
-            !compares(table, info, i, alone) || sqlite3_vtab_in(info, i, -1))
+            !compares(table, info, k, i, alone) || sqlite3_vtab_in(info, i, -1))
             continue;
         if (info->aConstraintUsage[i].argvIndex == 0) info->aConstraintUsage[i].argvIndex = (*argument)++;
         term->column = (int16_t)constraint->iColumn;

@@ -9,4 +9,9 @@
 
 int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);
 
+/* plan_reject.c. Whether the LIKE of a running statement on the table is SQLite's own, without regard to case; and
+** whether that is known without asking. */
+bool rst_like_is_own(const rst_table *table);
+bool rst_like_is_asked(const rst_connection *c);
+
 #endif

@@ -17,6 +17,8 @@ typedef struct rst_planner {
     /* planned, when no statement could compare a number so that its column must be probed (affinity_probe.c) */
     uint64_t plain_planned;
     struct rst_affinity_probes *affinity_probes; /* what is known of those that could; or null */
+    bool like_ranges;      /* xBestIndex was shown ranges that SQLite makes of its own LIKE (plan_reject.c) */
+    uint64_t like_planned; /* planned, when that was found out */
 } rst_planner;
 
 static inline rst_planner *planner_of(const rst_connection *c) {

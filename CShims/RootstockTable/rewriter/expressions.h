@@ -10,11 +10,11 @@
 /* Adds to a statement as it runs on the connection what tells xBestIndex of compared expressions that are indexed.
 ** SQLITE_OK or SQLITE_NOMEM. */
 int rst_expressions_tell(rst_connection *c, rst_draft *draft);
-/* partial_terms.c: the same of terms that partial indexes want. */
+/* partial_terms.c: the same of terms that partial indexes want, and of LIKE. */
 int rst_terms_tell(rst_connection *c, rst_draft *draft);
 /* What became of the statement [sql, end), with what tells of indexed expressions and of partial indexes. code: of what
-** came before. */
-int rst_hints_add(rst_connection *c, const char *sql, const char *end, int code, char **out);
+** came before; query: the statement is a SELECT. */
+int rst_hints_add(rst_connection *c, const char *sql, const char *end, bool query, int code, char **out);
 /* among_hint.c: lists of texts in the WHERE of the statement. */
 int rst_among_tell(rst_connection *c, rst_draft *draft);
 /* Its function, and the number under which xBestIndex is shown it: behind those of expressions. */

@@ -1,10 +1,10 @@
 /*
 ** partial_terms.c - tells xBestIndex that it may believe `x IS NOT NULL`, `x <> 1` and `x IS NOT 1`, so that partial
-** indexes of such rows serve.
+** indexes of such rows serve. It may believe `x LIKE ?1`, too, by which a scan passes over other rows (plan_reject.c).
 **
 ** SQLite shows these terms of a table even in the ON of a LEFT JOIN to the right of it, where they choose none of its
 ** rows (partial_predicate.c). A statement in which no ON of a LEFT JOIN has such a term is safe. There the front door
-** hands an argument to the tables that have such indexes:
+** hands an argument to the tables that have such indexes, and to those of which the WHERE of a query has such a LIKE:
 **
 **   FROM t WHERE t.a = ?1 AND t.b IS NOT NULL   becomes   FROM t('rootstock terms') WHERE ...
 **
@@ -39,6 +39,11 @@ static void look(const rst_syntax *node, bool on, looked *out) {
         out->left |= rst_join_has(node, "LEFT");
         out->silent |= rst_join_has(node, "RIGHT") || rst_join_has(node, "FULL");
         break;
+    case SYNTAX_CALL: { /* like(pattern, x) is shown as x LIKE pattern */
+        rst_token qualifier, name = rst_syntax_name(node->first, &qualifier);
+        out->doubtful |= on && rst_token_same_name(&name, "like");
+        break;
+    }
     case SYNTAX_NOT:
         out->wanted = true;
         out->doubtful |= on;
@@ -54,6 +59,7 @@ static void look(const rst_syntax *node, bool on, looked *out) {
             out->wanted = true;
             out->doubtful |= on;
         } else if (node->kind == SYNTAX_LIKE) {
+            out->wanted |= rst_token_is(&word, "LIKE");
             out->doubtful |= on;
         }
         break;
@@ -70,6 +76,31 @@ static bool has_exclusions(const rst_table *table) {
     return false;
 }
 
+/* Whether the term compares a column of TEXT by that name with a literal or a parameter. */
+static bool is_like_of(const rst_table *table, const rst_syntax *term) {
+    rst_token word, name, qualifier;
+    if (term->kind != SYNTAX_LIKE || term->first->kind != SYNTAX_NAME || term->first->next != term->last ||
+        (term->last->kind != SYNTAX_VARIABLE && (term->last->kind != SYNTAX_LITERAL || *term->last->start != '\'')))
+        return false;
+    word = rst_syntax_operator(term);
+    if (!rst_token_is(&word, "LIKE")) return false;
+    name = rst_syntax_name(term->first, &qualifier);
+    for (int i = 0; i < table->column_count; i++) {
+        if (rst_token_same_name(&name, table->columns[i].name)) return table->columns[i].affinity == AFFINITY_TEXT;
+    }
+    return false;
+}
+
+/* where: a SYNTAX_WHERE, or null. */
+static bool has_like_of(const rst_table *table, const rst_syntax *where) {
+    const rst_syntax *terms = where == NULL ? NULL : where->first;
+    if (terms == NULL || terms->kind != SYNTAX_AND) return terms != NULL && is_like_of(table, terms);
+    for (const rst_syntax *term = terms->first; term != NULL; term = term->next) {
+        if (is_like_of(table, term)) return true;
+    }
+    return false;
+}
+
 typedef struct teller {
     rst_connection *c;
     const char *text, *end;
@@ -79,12 +110,13 @@ typedef struct teller {
 } teller;
 
 /* Tells the tables of a FROM. */
-static void tell_from(teller *t, const rst_syntax *from) {
+static void tell_from(teller *t, const rst_syntax *from, const rst_syntax *where) {
     rst_scope scope;
     if (!rst_scope_of(t->c, t->tree, NULL, from, &scope) || scope.nested) return;
     for (int i = 0; i < scope.count; i++) {
         const rst_scope_item *item = &scope.items[i];
-        if (item->table != NULL && item->behind != NULL && has_exclusions(item->table))
+        if (item->table != NULL && item->behind != NULL &&
+            (has_exclusions(item->table) || (!item->left && has_like_of(item->table, where))))
             rst_edits_add(&t->edits, item->behind, item->behind, sqlite3_mprintf("('" ROOTSTOCK_TERMS_HINT "')"));
     }
 }
@@ -94,7 +126,8 @@ static void tell_from(teller *t, const rst_syntax *from) {
 static void tell(teller *t, const rst_syntax *node, int depth) {
     for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
         if (child->kind == SYNTAX_RESULT) continue;
-        if (child->kind == SYNTAX_FROM && node->kind == SYNTAX_CORE && (!t->left || depth == 0)) tell_from(t, child);
+        if (child->kind == SYNTAX_FROM && node->kind == SYNTAX_CORE && (!t->left || depth == 0))
+            tell_from(t, child, rst_syntax_child(node, SYNTAX_WHERE));
         tell(t, child, depth + (child->kind == SYNTAX_SELECT));
     }
 }
@@ -134,11 +167,13 @@ static void tell_target(teller *t, const rst_syntax *change) {
     rst_edits_add(&t->edits, where->first->end, where->first->end, sqlite3_mprintf(")"));
 }
 
-/* A statement without a word or mark of such a term is not worth a tree. */
-static bool may_exclude(const char *p, const char *end) {
+/* A statement without a word or mark of such a term is not worth a tree. like: the only one that is wanted. */
+static bool may_exclude(const char *p, const char *end, bool like) {
     for (;;) {
         rst_token token = rst_token_next(&p, end);
         if (token.type == TOKEN_END) return false;
+        if (rst_token_is(&token, "LIKE")) return true;
+        if (like) continue;
         if (rst_token_is(&token, "NOT") || rst_token_is(&token, "NOTNULL") || rst_token_is(&token, "IS") ||
             rst_token_mark(&token, "<>") || rst_token_mark(&token, "!="))
             return true;
@@ -150,7 +185,7 @@ int rst_terms_tell(rst_connection *c, rst_draft *draft) {
     looked has = {0};
     char *made;
     int code;
-    if (!may_exclude(draft->text, draft->end)) return SQLITE_OK;
+    if (!may_exclude(draft->text, draft->end, !rewriter_of(c)->has_exclusions)) return SQLITE_OK;
     t.tree = rst_draft_tree(draft);
     if (t.tree == NULL) return draft->parsed == SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
     look(t.tree->root, false, &has);

@@ -20,6 +20,7 @@ typedef struct rst_rewriter {
     bool has_expressions;                     /* some index is on an expression */
     bool has_conditions;                      /* some index has a WHERE */
     bool has_exclusions;                      /* some index has a WHERE with <>, IS NOT or IS NOT NULL */
+    bool like_replaced;                       /* PRAGMA case_sensitive_like has set a LIKE of its own */
     struct rst_hint_function *hint_functions; /* registered, see expressions.c */
 } rst_rewriter;
 
