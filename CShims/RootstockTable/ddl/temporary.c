@@ -77,8 +77,8 @@ int rst_temporary_triggers_read(rst_connection *c) {
     if (!programs_of(c)->temporary_used) return SQLITE_OK;
     forget_all(c);
     code = sqlite3_prepare_v2(c->db,
-                              "SELECT name FROM temp.sqlite_master WHERE type='view' AND name GLOB 'rootstock text *' "
-                              "ORDER BY CAST(substr(name, 16) AS INTEGER)",
+                              "SELECT name FROM temp.sqlite_master WHERE type='view' AND name>'rootstock text ' AND "
+                              "name<'rootstock text!' ORDER BY rowid",
                               -1, &names, NULL);
     if (code != SQLITE_OK) return code;
     while (code == SQLITE_OK && sqlite3_step(names) == SQLITE_ROW) {

@@ -7,16 +7,16 @@
 */
 #include "ddl/ddl.h"
 #include "ddl/temporary.h"
+#include "rewriter/transform.h"
 
 #include <string.h>
 
 int rst_kept_triggers_note(rst_connection *c, rst_kept_triggers *kept) {
     sqlite3_stmt *statement;
-    int code =
-        sqlite3_prepare_v2(c->db,
-                           "SELECT name, tbl_name, sql FROM temp.sqlite_master WHERE type='trigger' AND name NOT "
-                           "GLOB 'rootstock [tv]*' ORDER BY rowid",
-                           -1, &statement, NULL);
+    int code = sqlite3_prepare_v2(c->db,
+                                  "SELECT name, tbl_name, sql FROM temp.sqlite_master WHERE type='trigger' "
+                                  "AND " ROOTSTOCK_NOT_MADE " ORDER BY rowid",
+                                  -1, &statement, NULL);
     if (code != SQLITE_OK) return code;
     while (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
         rst_kept_trigger *more = sqlite3_realloc64(kept->list, ((sqlite3_uint64)kept->count + 1) * sizeof *more);

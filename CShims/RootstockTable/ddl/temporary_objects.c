@@ -11,8 +11,11 @@
 #include "ddl/temporary.h"
 
 #include "ddl/declare.h"
+#include "rewriter/transform.h"
 
 #include <string.h>
+
+#define NOT_SQLITES "NOT (name>='sqlite_' AND name<'sqlite`')"
 
 typedef struct temporary_object {
     char *type, *name, *table_name, *sql;
@@ -81,7 +84,7 @@ static int read_all(rst_connection *c, struct rst_temporary_objects *objects) {
     int code = read_objects(
         c, objects, false,
         sqlite3_mprintf("SELECT type, name, tbl_name, sql FROM temp.sqlite_master WHERE type<>'index' AND sql NOTNULL "
-                        "AND name NOT GLOB 'rootstock [tv]*' AND name NOT GLOB 'sqlite_*' ORDER BY rowid"));
+                        "AND " ROOTSTOCK_NOT_MADE " AND " NOT_SQLITES " ORDER BY rowid"));
     if (objects->count == 0 && rewriter_of(c)->temporary_trigger_count == 0) return code;
     for (int i = 2; code == SQLITE_OK && (schema = sqlite3_db_name(c->db, i)) != NULL; i++) {
         if (strcmp(schema, "rootstock") == 0) continue;
@@ -89,8 +92,7 @@ static int read_all(rst_connection *c, struct rst_temporary_objects *objects) {
             c, objects, true,
             sqlite3_mprintf("SELECT 'table', name, name, printf('CREATE TABLE \"%%w\"(%%s)', name, (SELECT "
                             "group_concat(printf('\"%%w\"', c.name)) FROM pragma_table_xinfo(t.name, %Q) c WHERE "
-                            "hidden<>1)) FROM \"%w\".sqlite_master t WHERE type IN ('table','view') AND name NOT GLOB "
-                            "'sqlite_*'",
+                            "hidden<>1)) FROM \"%w\".sqlite_master t WHERE type IN ('table','view') AND " NOT_SQLITES,
                             schema, schema));
     }
     return code;

@@ -120,7 +120,7 @@ static void name_main(const rst_attached *a, const rst_syntax *node, bool object
             rst_edits_add(edits, schema.text, schema.text + schema.size, sqlite3_mprintf("main"));
     }
     for (const rst_syntax *child = node->first; child != NULL; child = child->next)
-        name_main(a, child, names && child == node->first, edits);
+        name_main(a, child, names && (child == node->first || node->kind == SYNTAX_CREATE_TRIGGER), edits);
 }
 
 /* Of a statement that has no tree (DROP, ALTER, REINDEX, PRAGMA): its head names the schema. */

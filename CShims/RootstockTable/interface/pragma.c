@@ -148,8 +148,8 @@ static int list_next(sqlite3_vtab_cursor *base) {
         code = prepare_on(base, schema_of(c)->schema_db, sqlite3_mprintf("%s", definition->sql));
     else
         code = prepare_on(base, c->db,
-                          sqlite3_mprintf("SELECT * FROM pragma_table_list WHERE schema=%Q AND name NOT GLOB "
-                                          "'rootstock [tv]*' AND (?1 IS NULL OR name=?1 COLLATE NOCASE)",
+                          sqlite3_mprintf("SELECT * FROM pragma_table_list WHERE schema=%Q AND " ROOTSTOCK_NOT_MADE
+                                          " AND (?1 IS NULL OR name=?1 COLLATE NOCASE)",
                                           schema));
     if (code == SQLITE_OK && cursor->name != NULL)
         code = sqlite3_bind_text(cursor->statement, 1, cursor->name, -1, SQLITE_TRANSIENT);

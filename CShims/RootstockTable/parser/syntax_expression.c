@@ -170,10 +170,11 @@ static void call_rest(rst_syntax_parser *p, rst_syntax *call) {
     if (rst_token_mark(&next, "(")) {
         rst_syntax_advance(p);
         rst_syntax_append(p, call, rst_syntax_window(p));
-    } else if (next.type == TOKEN_NAME || next.type == TOKEN_WORD) {
+    } else if ((next.type == TOKEN_NAME || next.type == TOKEN_WORD || next.type == TOKEN_STRING) &&
+               !rst_syntax_is_reserved(&next)) { /* else it is an alias */
         rst_syntax_advance(p);
         rst_syntax *window = rst_syntax_open(p, SYNTAX_WINDOW);
-        if (!rst_syntax_names(p, false)) rst_syntax_fail(p);
+        if (!rst_syntax_names(p, true)) rst_syntax_fail(p);
         rst_syntax_append(p, window, rst_syntax_leaf(p, SYNTAX_NAME));
         rst_syntax_append(p, call, rst_syntax_close(p, window));
     }

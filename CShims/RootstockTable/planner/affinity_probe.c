@@ -178,14 +178,15 @@ static int look_at_schemas(rst_connection *c, rst_affinity_probes *d) {
     d->views = d->triggers = d->others = false;
     for (int i = OTHER_DATABASES; sqlite3_db_name(c->db, i) != NULL; i++)
         d->others |= strcmp(sqlite3_db_name(c->db, i), "rootstock") != 0;
-    code = note_objects(c, d,
-                        "SELECT sql,type,name FROM temp.sqlite_master WHERE type IN ('view','trigger') OR sql LIKE "
-                        "'CREATE VIRTUAL%' AND name<>'rootstock_txn'");
+    code = note_objects(
+        c, d,
+        "SELECT sql,type,name FROM temp.sqlite_master WHERE type IN ('view','trigger') OR sql>'CREATE VIRTUAL' AND "
+        "sql<'CREATE VIRTUAM' AND name<>'rootstock_txn'");
     if (code == SQLITE_OK)
         code = note_objects(c, d,
                             schema_of(c)->sidecar
                                 ? "SELECT sql,type,name FROM main.sqlite_master WHERE type IN ('view','trigger') OR "
-                                  "sql LIKE 'CREATE VIRTUAL%'"
+                                  "sql>'CREATE VIRTUAL' AND sql<'CREATE VIRTUAM'"
                                 : "SELECT sql,type,name FROM main.sqlite_master WHERE type IN ('view','trigger')");
     /* A view without a compound may read one that has. */
     if (!d->views) names_forget(d);

@@ -22,6 +22,7 @@
 #include "program/temporary_triggers.h"
 #include "catalog/schema_sandbox.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* The columns of the trigger's view, each as what it is called there. */
@@ -55,32 +56,48 @@ static void before_free(made_before *before) {
     sqlite3_free(before->list);
 }
 
+/* The N of `rootstock view N`, or of a trigger's name; 0 of another one. */
+static int number_in(const char *name, const char *type) {
+    const size_t prefix = strlen("rootstock ") + strlen(type) + 1;
+    char made[64];
+    int number = strlen(name) <= prefix + 7 && strlen(name) > prefix ? atoi(name + prefix) : 0;
+    sqlite3_snprintf(sizeof made, made, "rootstock %s %d", type, number);
+    return strcmp(made, name) == 0 && number > 0 && number <= 1000000 ? number : 0;
+}
+
+static int before_grow(made_before *before, int number) {
+    struct made *list;
+    if (number < before->count) return SQLITE_OK;
+    list = sqlite3_realloc64(before->list, ((sqlite3_uint64)number + 1) * sizeof *list);
+    if (list == NULL) return SQLITE_NOMEM;
+    memset(list + before->count, 0, (size_t)(number + 1 - before->count) * sizeof *list);
+    before->list = list;
+    before->count = number + 1;
+    return SQLITE_OK;
+}
+
 static int before_read(rst_connection *c, made_before *before) {
     sqlite3_stmt *objects;
     int ended;
-    int code = sqlite3_prepare_v2(c->db,
-                                  "SELECT type='view', CAST(substr(name, length(type) + 12) AS INTEGER) AS number, sql "
-                                  "FROM main.sqlite_master WHERE type IN ('view', 'trigger') AND "
-                                  "name='rootstock '||type||' '||number AND number BETWEEN 1 AND 1000000 "
-                                  "ORDER BY number DESC",
-                                  -1, &objects, NULL);
+    /* Without functions: the application may have others of these names. */
+    int code = sqlite3_prepare_v2(
+        c->db, "SELECT type, name, sql FROM main.sqlite_master WHERE type IN ('view', 'trigger') ORDER BY rowid DESC",
+        -1, &objects, NULL);
     if (code != SQLITE_OK) return code;
     while (code == SQLITE_OK && sqlite3_step(objects) == SQLITE_ROW) {
-        const int number = sqlite3_column_int(objects, 1);
-        char *text = sqlite3_mprintf("%s", sqlite3_column_text(objects, 2));
-        if (before->list == NULL) { /* the highest comes first */
-            before->list = sqlite3_malloc64(((sqlite3_uint64)number + 1) * sizeof *before->list);
-            if (before->list != NULL) memset(before->list, 0, ((size_t)number + 1) * sizeof *before->list);
-            before->count = before->list == NULL ? 0 : number + 1;
-        }
-        if (text == NULL || before->list == NULL) {
+        const char *type = (const char *)sqlite3_column_text(objects, 0);
+        const char *name = (const char *)sqlite3_column_text(objects, 1);
+        const int number = type == NULL || name == NULL ? 0 : number_in(name, type);
+        char *text;
+        if (number == 0) continue;
+        text = sqlite3_mprintf("%s", sqlite3_column_text(objects, 2));
+        code = text == NULL ? SQLITE_NOMEM : before_grow(before, number);
+        if (code != SQLITE_OK)
             sqlite3_free(text);
-            code = SQLITE_NOMEM;
-        } else if (sqlite3_column_int(objects, 0)) {
+        else if (strcmp(type, "view") == 0)
             before->list[number].view = text;
-        } else {
+        else
             before->list[number].trigger = text;
-        }
     }
     ended = sqlite3_finalize(objects); /* an interrupt: what is there is not known */
     return code == SQLITE_OK ? ended : code;
@@ -223,8 +240,9 @@ static int drop_temporary(rst_connection *c, char **message) {
     sqlite3_str *text = sqlite3_str_new(NULL);
     sqlite3_stmt *views = NULL;
     char *sql;
-    int code = sqlite3_prepare_v2(c->db, "SELECT name FROM temp.sqlite_master WHERE name GLOB 'rootstock view *'", -1,
-                                  &views, NULL);
+    int code = sqlite3_prepare_v2(
+        c->db, "SELECT name FROM temp.sqlite_master WHERE name>'rootstock view ' AND name<'rootstock view!'", -1,
+        &views, NULL);
     while (code == SQLITE_OK && (code = sqlite3_step(views)) == SQLITE_ROW) {
         sqlite3_str_appendf(text, "DROP VIEW temp.\"%w\";", sqlite3_column_text(views, 0));
         code = SQLITE_OK;

@@ -283,7 +283,9 @@ def rules(main, other):
     for begin, end in (("BEGIN", "COMMIT"), ("BEGIN IMMEDIATE", "END"), ("SAVEPOINT s", "RELEASE s")):
         for statement in (begin, "INSERT INTO x.k VALUES (5)", end, end, "INSERT INTO x.p VALUES (5)", end, "DELETE FROM x.k", "DELETE FROM x.p"):
             sql(statement)
+    sql("CREATE TRIGGER x.named AFTER DELETE ON x.k BEGIN INSERT INTO log VALUES (old.a - 100); END")
     sql("INSERT INTO x.k VALUES (5)")
+    sql("DELETE FROM x.k")
     sql("PRAGMA recursive_triggers = ON")
     sql("CREATE TRIGGER x.again AFTER INSERT ON log WHEN new.what > 0 BEGIN INSERT INTO log VALUES (new.what - 1); END")
     sql("INSERT INTO x.log VALUES (3)")
