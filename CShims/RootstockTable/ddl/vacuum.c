@@ -115,6 +115,10 @@ static int copy(rst_connection *c, const char *path, char **message) {
         if (code != SQLITE_OK) break;
         result = store_of(c)->engine->copy(store_of(c)->shared->environment, path, rst_stop, c);
         if (result == ROOTSTOCK_OK) break;
+        if (result == ROOTSTOCK_CANNOT_OPEN || result == ROOTSTOCK_PERMISSION) { /* an engine's words name the store */
+            rst_set_message(message, "unable to open database: %s", path);
+            return SQLITE_CANTOPEN;
+        }
         if (result != ROOTSTOCK_MOVED || follows > 100) code = rst_map_error(c, result, message);
     }
     return code;

@@ -42,6 +42,7 @@ CREATE TABLE i2(a INT, b TEXT);
 .import --csv --skip 1 data.csv i2
 SELECT * FROM i2;
 .shell sqlite3 copy.db "VACUUM INTO 'v.db'"; sqlite3 v.db "SELECT count(*) FROM a"
+VACUUM INTO 'no/such/folder.db';
 .schema imported
 .tables
 .indexes b
