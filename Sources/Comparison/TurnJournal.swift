@@ -54,6 +54,10 @@ public final class TurnJournal {
         self.path = path
         guard FileManager.default.fileExists(atPath: path) else { return }
         let data = try Data(contentsOf: URL(fileURLWithPath: path))
+        // Any other file stays as it is: below, what is no whole line is cut off.
+        guard data.starts(with: Data(#"{"plan":"#.utf8).prefix(data.count)) else {
+            throw JournalError(description: "\(path) is not a comparison's journal: name another file")
+        }
         let whole = data.lastIndex(of: UInt8(ascii: "\n")).map { data[...$0] } ?? data[..<data.startIndex]
         for (index, line) in whole.split(separator: UInt8(ascii: "\n")).enumerated() {
             let decoded: Line
@@ -61,7 +65,8 @@ public final class TurnJournal {
                 decoded = try JSONDecoder().decode(Line.self, from: Data(line))
             } catch {
                 throw JournalError(
-                    description: "\(path), line \(index + 1), is not of a comparison's journal: \(error)")
+                    description: "\(path), line \(index + 1), is damaged: name another file, or remove it to begin anew"
+                )
             }
             if index == 0 {
                 guard let plan = decoded.plan else {

@@ -285,10 +285,14 @@ extension TurnRequest {
         try TurnJournal(path: path).begin(plan())
         #expect(throws: JournalError.self) { try TurnJournal(path: path).begin(plan(engines: ["lmdb"])) }
         try TurnJournal(path: path).begin(plan())
-        try Data("no journal\n".utf8).write(to: URL(fileURLWithPath: path))
-        #expect(throws: JournalError.self) { try TurnJournal(path: path) }
-        try Data("{}\n".utf8).write(to: URL(fileURLWithPath: path))
-        #expect(throws: JournalError.self) { try TurnJournal(path: path) }
+        for text in ["no journal\n", "{}\n", "a file of one line"] {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+            #expect(throws: JournalError.self) { try TurnJournal(path: path) }
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data(text.utf8))
+        }
+        // Interrupted as its first line was written.
+        try Data(#"{"plan":{"#.utf8).write(to: URL(fileURLWithPath: path))
+        try TurnJournal(path: path).begin(plan())
     }
 
     /// What was written for a byte of the user's: known for the microbenchmark, taken from the content for plain inserts.
