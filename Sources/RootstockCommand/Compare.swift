@@ -151,6 +151,11 @@ struct Compare: ParsableCommand {
     @OptionGroup var files: ReportFiles
 
     func validate() throws {
+        var isFolder: ObjCBool = false
+        if let directory, FileManager.default.fileExists(atPath: directory, isDirectory: &isFolder), !isFolder.boolValue
+        {
+            throw ValidationError("\(directory) is no directory.")
+        }
         if sizes != nil {
             guard size == nil else { throw ValidationError("--sizes stands in place of --size.") }
             guard !own.isAskedFor else { throw ValidationError("--sizes is of a suite, not of a database.") }

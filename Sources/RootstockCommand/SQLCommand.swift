@@ -86,10 +86,11 @@ struct SQLCommand: ParsableCommand {
 
     /// Refuses to make a store for statements that only read: its name is mistyped, most likely.
     private func checkExists(_ texts: [ScriptLines], _ engine: Engine) throws {
-        guard !create, !readOnly, engine != .memory, !path.isEmpty, path != ":memory:",
+        guard !create, engine != .memory, !path.isEmpty, path != ":memory:",
             !FileManager.default.fileExists(atPath: path), Engine.recognized(at: path) == nil,
             engine.isKnown
         else { return }
+        if readOnly { throw CommandFailure("there is no file \(path)") }
         // Nothing is read or written here: statements are only prepared, up to the first one that writes.
         let empty = try Connection(path: ":memory:", engine: engine.isNative ? .sqlite : .memory)
         let missing = "\(path) does not exist; a statement that writes makes it, and so does --create"

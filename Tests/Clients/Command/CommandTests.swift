@@ -188,7 +188,9 @@ let engines = ["sqlite", "lmdb"]
     }
 
     @Test func wrongUsageIsToldApart() throws {
-        for words in [["sql"], ["run"], ["compare", "engine", "nosuch"]] {
+        for words in [
+            ["sql"], ["run"], ["compare", "engine", "nosuch"], ["compare", "engine", "--directory", "/dev/null"],
+        ] {
             let transcript = try run(command, words)
             #expect(transcript.status == 64)
             #expect(transcript.error.contains("Usage: rootstock \(words[0]) "), "\(transcript.error)")

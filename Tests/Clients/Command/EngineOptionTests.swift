@@ -45,6 +45,7 @@ import Testing
         #expect(other.status == 1 && other.error.contains("is a store of engine lmdb"), "\(other.error)")
         for words in [
             ["check", path("missing")], ["dump", path("missing")], ["backup", path("missing"), path("copy")],
+            ["sql", "--read-only", path("missing"), "SELECT 1"],
         ] {
             #expect(try run(command, words).error == "Error: there is no file \(path("missing"))\n")
         }
