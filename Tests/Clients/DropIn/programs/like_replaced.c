@@ -46,12 +46,12 @@ static void replace(const char *name, int encoding, int arguments) {
     printf("%s\n", name);
     sqlite3_open(path, &db);
     run("CREATE TABLE t (id INTEGER PRIMARY KEY, c TEXT)");
-    run("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500) INSERT INTO t SELECT i, CASE i % 3 "
+    run("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500) INSERT INTO t SELECT i, CASE i "
+        "% 3 "
         "WHEN 0 THEN 'a word ' || i WHEN 1 THEN 'other ' || i END FROM n");
     before = prepare(query);
     rows("before", before);
-    printf("register: %d\n",
-           sqlite3_create_function(db, "like", arguments, encoding, NULL, odd_like, NULL, NULL));
+    printf("register: %d\n", sqlite3_create_function(db, "like", arguments, encoding, NULL, odd_like, NULL, NULL));
     rows("before, again", before);
     during = prepare(query);
     rows("during", during);
