@@ -42,4 +42,23 @@ int rst_runner_register(rst_connection *c);
 int rst_savepoint_or_mark(rst_connection *c, const char *sql, bool kept, bool *savepoint, rst_mark *mark,
                           char **message);
 
+/* A statement of the application's that is run by us: it leaves nothing if it fails. whole.c */
+typedef struct rst_whole {
+    bool savepoint; /* of SQLite's, which is released at the end */
+    bool marked;    /* or a mark of the store's own */
+    bool outermost; /* it is a transaction by itself */
+    rst_mark mark;
+    int64_t deferred, immediate; /* violations before it, and of statements that no front door saw the end of */
+} rst_whole;
+/* If it fails: it is to be undone; SQLite has undone what its OR undoes; it stays; the transaction goes. */
+typedef enum rst_failure { RST_UNDOES, RST_UNDONE, RST_KEEPS, RST_ROLLS_BACK } rst_failure;
+/* wanted: SQLite does not undo all of it by itself; by_mark: the store's own mark will do. */
+int rst_whole_begin(rst_connection *c, bool wanted, bool by_mark, rst_whole *whole, char **message);
+/* What the statement, which came to `code`, comes to in the end. table: of the store, or null. */
+int rst_whole_end(rst_connection *c, const rst_whole *whole, const rst_table *table, rst_failure failure, int code,
+                  char **message);
+/* A refused statement has been counted already: one that changes nothing of a table of the store, which may be null,
+** takes changes() back to 0. */
+void rst_uncount(rst_connection *c, const rst_table *table);
+
 #endif

@@ -42,10 +42,6 @@ static uint64_t update_columns(const rst_table *table, const rst_code *code) {
     return code->set_columns | (column < 0 ? 0 : (uint64_t)1 << (column < 63 ? column : 63));
 }
 
-void rst_uncount(rst_connection *c, const rst_table *table) {
-    if (table != NULL) (void)rst_execute(c, NULL, "DELETE FROM main.\"%w\" WHERE 0", table->declared_name);
-}
-
 /* Whether SQLite undoes all of it when it fails, as it does a statement that needs no program. For UPDATE ... FROM of a
 ** virtual table it makes no savepoint, however many rows it changes; of a join that is gathered it does. */
 static bool is_whole_by_itself(const rst_program *program, bool looks_at_keys) {
@@ -114,31 +110,14 @@ int rst_program_prepare(rst_connection *c, const rst_code *code, char **message)
     return result;
 }
 
-int rst_savepoint_or_mark(rst_connection *c, const char *sql, bool kept, bool *savepoint, rst_mark *mark,
-                          char **message) {
-    int code = SQLITE_BUSY;
-    if (executor_of(c)->asides == 0) code = kept ? rst_execute_kept(c, NULL, sql) : rst_execute(c, NULL, "%s", sql);
-    *savepoint = code == SQLITE_OK;
-    if (code == SQLITE_BUSY) {
-        *mark = rst_mark_set(c);
-        code = SQLITE_OK;
-    } else if (code != SQLITE_OK) {
-        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
-    }
-    return code;
-}
-
 int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_value **values, rst_program *program,
                     char **message) {
     rst_executor *executor = executor_of(c);
     rst_schema *schema = schema_of(c);
     rst_store *store = store_of(c);
     sqlite3_stmt *statement = NULL;
-    bool savepoint = false, marked = false, looks_at_keys, touches, outermost = sqlite3_get_autocommit(c->db) != 0;
-    int released;
-    rst_mark mark = 0;
-    int64_t deferred = 0;
-    const int64_t immediate = store->immediate_violations; /* of statements that no front door saw the end of */
+    bool looks_at_keys, touches;
+    rst_whole whole;
     sqlite3_int64 last;
     int code = rst_check_usable(c, message);
     memset(program, 0, sizeof *program);
@@ -179,16 +158,11 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
     }
     touches =
         program->code->sequence_count > 0 || (program->table->autoincrement && program->code->kind == KIND_INSERT);
-    if (touches ||
-        ((!sqlite3_get_autocommit(c->db) || executor->asides > 0) && !is_whole_by_itself(program, looks_at_keys))) {
-        if (!touches && !program->code->leaves_store)
-            mark = rst_mark_set(c);
-        else
-            code = rst_savepoint_or_mark(c, "SAVEPOINT \"rootstock run\"", true, &savepoint, &mark, message);
-        if (code != SQLITE_OK) return code;
-        marked = !savepoint;
-    }
-    deferred = rst_foreign_deferred(c);
+    code = rst_whole_begin(c,
+                           touches || ((!sqlite3_get_autocommit(c->db) || executor->asides > 0) &&
+                                       !is_whole_by_itself(program, looks_at_keys)),
+                           !touches && !program->code->leaves_store, &whole, message);
+    if (code != SQLITE_OK) return code;
     last = sqlite3_last_insert_rowid(c->db);
     code = rst_statement_get(c, inner_of(program->code), &statement);
     if (code != SQLITE_OK) {
@@ -234,52 +208,11 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
         program->table = NULL;
         if (rewriter_of(c)->trigger_depth == 0 && schema->program == NULL) rst_upserts_free(c);
     }
-    if (code == SQLITE_OK && store->immediate_violations > immediate && (savepoint || marked)) {
-        rst_uncount(c, rst_table_find(c, program->code->table_name));
-        rst_set_message(message, "FOREIGN KEY constraint failed");
-        code = SQLITE_CONSTRAINT_FOREIGNKEY;
-    }
     /* An interrupt behind SQLite's last look would be told once the rows are read: too late to undo the statement. */
-    if (code == SQLITE_OK && marked && program->code->returning != NULL)
+    if (code == SQLITE_OK && whole.marked && program->code->returning != NULL)
         code = rst_execute_kept(c, message, "SELECT 1");
-    code = rst_call_code(code);
-    if (marked && rst_mark_stands(c)) {
-        if (code != SQLITE_OK) {
-            (void)rst_mark_undo(c, mark); /* where it cannot be undone the transaction is broken, and says so */
-            store->deferred_violations = deferred;
-            store->immediate_violations = immediate;
-        }
-        rst_mark_release(c, mark);
-    }
-    if (program->rolls_back && code != SQLITE_OK) {
-        if (!sqlite3_get_autocommit(c->db)) (void)rst_execute(c, NULL, "ROLLBACK");
-        return code;
-    }
-    if (code == SQLITE_INTERRUPT) rst_interrupted_rollback(c, NULL);
-    if (savepoint && !sqlite3_get_autocommit(c->db)) {
-        if (code != SQLITE_OK) {
-            (void)rst_execute(c, NULL, "ROLLBACK TO \"rootstock run\"");
-            store->deferred_violations = deferred;
-            store->immediate_violations = immediate;
-        }
-        released = rst_execute_kept(c, message, "RELEASE \"rootstock run\"");
-        if (released != SQLITE_OK && code == SQLITE_OK) {
-            /* It was the transaction's end, which a deferred foreign key refused: a statement of its own leaves
-            ** nothing. */
-            code = released;
-            if (code == SQLITE_INTERRUPT) {
-                rst_interrupted_rollback(c, NULL);
-            } else if (outermost) {
-                if (store->deferred_violations > 0) {
-                    code = SQLITE_CONSTRAINT_FOREIGNKEY;
-                    rst_set_message(message, "FOREIGN KEY constraint failed");
-                }
-                if (!sqlite3_get_autocommit(c->db)) (void)rst_execute(c, NULL, "ROLLBACK");
-                rst_uncount(c, rst_table_find(c, program->code->table_name));
-            }
-        }
-    }
-    if (store->immediate_violations > immediate) store->immediate_violations = immediate;
+    code = rst_whole_end(c, &whole, rst_table_find(c, program->code->table_name),
+                         program->rolls_back ? RST_ROLLS_BACK : RST_UNDOES, rst_call_code(code), message);
     if (code == SQLITE_OK && program->stopped) {
         code = program->error;
         rst_set_message(message, "%s", program->message != NULL ? program->message : sqlite3_errstr(code));

@@ -75,8 +75,4 @@ void rst_upsert_clauses_free(rst_clause *clauses, int count);
 int rst_refuse_generated(const rst_table *table, const rst_statement_parts *parts, char **message);
 /* Names of the RETURNING columns, as a SELECT list over c0, c1 ...: from sqlite3_malloc. */
 int rst_returning_names(rst_connection *c, const rst_code *code, sqlite3_str *out, char **message);
-/* A refused statement has been counted already: one that changes nothing of a table of the store, which may be null,
-** takes changes() back to 0. */
-void rst_uncount(rst_connection *c, const rst_table *table);
-
 #endif

@@ -124,72 +124,24 @@ static int run(rst_connection *c, const char *text, int count, sqlite3_value **v
     return code;
 }
 
-/* Within a statement that writes. */
-static int settle_inside(rst_connection *c, rst_mark mark, const char *text, int count, sqlite3_value **values,
-                         char **message) {
-    rst_store *store = store_of(c);
-    const int64_t deferred = rst_foreign_deferred(c), immediate = store->immediate_violations;
-    int code = run(c, text, count, values, message);
-    if (code == SQLITE_OK && store->immediate_violations > immediate) {
-        code = SQLITE_CONSTRAINT_FOREIGNKEY;
-        rst_set_message(message, "FOREIGN KEY constraint failed");
-        rst_uncount(c, schema_of(c)->tables[0]);
-    }
-    if (!rst_mark_stands(c)) return code;
-    if (code != SQLITE_OK && !rst_fails_only(c, CONFLICT_DEFAULT, code)) {
-        (void)rst_mark_undo(c, mark); /* where it cannot be undone the transaction is broken, and says so */
-        store->deferred_violations = deferred;
-        store->immediate_violations = immediate;
-    }
-    rst_mark_release(c, mark);
-    return code;
-}
-
 static int settle(rst_connection *c, const char *text, int count, sqlite3_value **values, char **message) {
-    rst_store *store = store_of(c);
-    const bool outermost = sqlite3_get_autocommit(c->db) != 0;
+    rst_whole whole;
+    rst_failure failure;
+    int code = rst_check_usable(c, message);
     /* Without BEGIN the commit looks for foreign keys (rst_write_commit), but what failed would go whole, whatever ON
     ** CONFLICT FAIL says. */
-    bool savepoint = !outermost || executor_of(c)->asides > 0 || any_conflict_clause(c) || any_trigger(c);
-    const int64_t deferred = rst_foreign_deferred(c), immediate = store->immediate_violations;
-    int code = rst_check_usable(c, message), released;
-    bool kept;
-    if (code == SQLITE_OK && savepoint) {
-        rst_mark mark;
-        code = rst_savepoint_or_mark(c, "SAVEPOINT \"rootstock settle\"", true, &savepoint, &mark, message);
-        if (code == SQLITE_OK && !savepoint) return settle_inside(c, mark, text, count, values, message);
-    }
+    const bool wanted =
+        !sqlite3_get_autocommit(c->db) || executor_of(c)->asides > 0 || any_conflict_clause(c) || any_trigger(c);
+    if (code == SQLITE_OK) code = rst_whole_begin(c, wanted, false, &whole, message);
     if (code != SQLITE_OK) return code;
     code = run(c, text, count, values, message);
-    if (!savepoint || sqlite3_get_autocommit(c->db)) {
-        store->immediate_violations = 0;
-        return code;
-    }
-    if ((code & 0xff) == SQLITE_CONSTRAINT && executor_of(c)->last_mode == SQLITE_ROLLBACK) {
-        (void)rst_execute(c, NULL, "ROLLBACK");
-        return code;
-    }
-    kept = rst_fails_only(c, CONFLICT_DEFAULT, code);
-    if (code == SQLITE_OK && store->immediate_violations > immediate) {
-        code = SQLITE_CONSTRAINT_FOREIGNKEY;
-        rst_set_message(message, "FOREIGN KEY constraint failed");
-        (void)rst_execute(c, NULL, "ROLLBACK TO \"rootstock settle\"");
-        rst_uncount(c, schema_of(c)->tables[0]);
-    }
-    if (code != SQLITE_OK && !kept) { /* SQLite undid what its OR undoes */
-        store->deferred_violations = deferred;
-        store->immediate_violations = immediate;
-    }
-    released = rst_execute_kept(c, message, "RELEASE \"rootstock settle\"");
-    if (released != SQLITE_OK && outermost) {
-        if (store->deferred_violations > 0) {
-            released = SQLITE_CONSTRAINT_FOREIGNKEY;
-            rst_set_message(message, "FOREIGN KEY constraint failed");
-        }
-        if (!sqlite3_get_autocommit(c->db)) (void)rst_execute(c, NULL, "ROLLBACK");
-        rst_uncount(c, schema_of(c)->tables[0]);
-    }
-    return code == SQLITE_OK ? released : code;
+    if (whole.savepoint && (code & 0xff) == SQLITE_CONSTRAINT && executor_of(c)->last_mode == SQLITE_ROLLBACK)
+        failure = RST_ROLLS_BACK;
+    else if (rst_fails_only(c, CONFLICT_DEFAULT, code))
+        failure = RST_KEEPS;
+    else
+        failure = whole.savepoint ? RST_UNDONE : RST_UNDOES;
+    return rst_whole_end(c, &whole, schema_of(c)->tables[0], failure, code, message);
 }
 
 static void settle_function(sqlite3_context *context, int count, sqlite3_value **values) {
