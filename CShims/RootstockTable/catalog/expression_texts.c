@@ -7,21 +7,20 @@
 
 #include <string.h>
 
-bool rst_is_among(const rst_token *token, const char *const *words) {
-    for (; *words != NULL; words++) {
-        if (rst_token_is(token, *words)) return true;
-    }
-    return false;
-}
-
 static int column_of(const rst_table *table, const rst_token *token) {
     return token->type == TOKEN_WORD || token->type == TOKEN_NAME ? rst_column_named(table, token) : -1;
 }
 
 /* Words that an expression may hold beside names of columns and functions. Not among them: what an application may
 ** define otherwise by a name that does not stand in the text (LIKE, GLOB, MATCH, REGEXP). */
-static const char *const plain_words[] = {"AND", "OR", "NOT", "NULL", "CASE",    "WHEN",   "THEN",    "ELSE",
-                                          "END", "IS", "IN",  "CAST", "BETWEEN", "ISNULL", "NOTNULL", NULL};
+static bool is_plain_word(const rst_token *token) {
+    static const char *const words[] = {"AND", "OR", "NOT", "NULL", "CASE",    "WHEN",   "THEN",    "ELSE",
+                                        "END", "IS", "IN",  "CAST", "BETWEEN", "ISNULL", "NOTNULL", "AS"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (rst_token_is(token, words[i])) return true;
+    return false;
+}
+
 /* An index's expression, if all that stands in it is understood. */
 bool rst_indexed_understand(const rst_table *table, const rst_index *index, int part, rst_indexed *out) {
     const char *p, *text = index->parts[part].expression;
@@ -78,7 +77,7 @@ bool rst_indexed_understand(const rst_table *table, const rst_index *index, int 
         before = token;
         if (token.type != TOKEN_WORD && token.type != TOKEN_NAME) continue;
         if (rst_token_mark(&next, ".")) return false; /* the index's text names its own table: not worth the trouble */
-        if (rst_token_mark(&next, "(") || rst_is_among(&token, plain_words) || rst_token_is(&token, "AS")) continue;
+        if (rst_token_mark(&next, "(") || is_plain_word(&token)) continue;
         {
             int column = column_of(table, &token);
             if (column < 0) return false;

@@ -17,8 +17,6 @@ static inline const rst_part *rst_indexed_part(const rst_indexed *e) {
     return &e->index->parts[e->part];
 }
 
-/* Whether the token is one of the words, which end with a null. */
-bool rst_is_among(const rst_token *token, const char *const *words);
 /* An index's expression, if all that stands in it is understood. */
 bool rst_indexed_understand(const rst_table *table, const rst_index *index, int part, rst_indexed *out);
 /* Whether the node, without parentheses around it, is the expression. All columns are qualified by one name, or none

@@ -44,6 +44,8 @@ int rst_function(rst_connection *c, const char *name, int count, int flags,
 /* The connection for which the function was registered by rst_function; sqlite3_user_data is not it. */
 rst_connection *rst_function_connection(sqlite3_context *context);
 void rst_function_fail(sqlite3_context *context, rst_connection *c, int code, char *message);
+/* The same where it failed; else the result is 0, and the message is freed. */
+void rst_function_end(sqlite3_context *context, rst_connection *c, int code, char *message);
 int rst_module(rst_connection *c, const char *name, const sqlite3_module *module);
 /* Whether the module of that name is Rootstock's. */
 bool rst_module_is_own(const char *name);

@@ -83,6 +83,15 @@ void rst_function_fail(sqlite3_context *context, rst_connection *c, int code, ch
     sqlite3_free(message);
 }
 
+void rst_function_end(sqlite3_context *context, rst_connection *c, int code, char *message) {
+    if (code != SQLITE_OK) {
+        rst_function_fail(context, c, code, message);
+        return;
+    }
+    sqlite3_result_int(context, 0);
+    sqlite3_free(message);
+}
+
 int rst_leave_failed(rst_connection *c, int code) {
     if (rst_call_code(SQLITE_OK) != SQLITE_OK) c->call_failed(c);
     return code;

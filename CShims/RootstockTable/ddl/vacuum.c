@@ -136,15 +136,6 @@ int rst_store_copy(rst_connection *c, const char *path, char **message) {
     return code;
 }
 
-static void finish(sqlite3_context *context, rst_connection *c, int code, char *message) {
-    if (code != SQLITE_OK) {
-        rst_function_fail(context, c, code, message);
-        return;
-    }
-    sqlite3_free(message);
-    sqlite3_result_int(context, 0);
-}
-
 /* rootstock_vacuum() */
 static void vacuum_function(sqlite3_context *context, int count, sqlite3_value **values) {
     rst_connection *c = rst_function_connection(context);
@@ -154,7 +145,7 @@ static void vacuum_function(sqlite3_context *context, int count, sqlite3_value *
     UNUSED(values);
     if (store_of(c)->shared == NULL) return;
     code = vacuum(c, &message); /* before message is read: the order of arguments is the compiler's */
-    finish(context, c, code, message);
+    rst_function_end(context, c, code, message);
 }
 
 /* rootstock_vacuum_into(path) */
@@ -170,7 +161,7 @@ static void vacuum_into_function(sqlite3_context *context, int count, sqlite3_va
         code = SQLITE_ERROR;
     }
     if (code == SQLITE_OK) code = copy(c, (const char *)sqlite3_value_text(values[0]), &message);
-    finish(context, c, code, message);
+    rst_function_end(context, c, code, message);
 }
 
 int rst_vacuum_register(rst_connection *c) {

@@ -117,11 +117,7 @@ static void ddl_function(sqlite3_context *context, int count, sqlite3_value **va
         code = rst_argument_pack_open(count - 1, values + 1, &flat, &total);
     if (code == SQLITE_OK) code = rst_ddl(c, sql, total, flat != NULL ? flat : values + 1, &message);
     sqlite3_free(flat);
-    if (code != SQLITE_OK)
-        rst_function_fail(context, c, code, message);
-    else
-        sqlite3_result_int(context, 0);
-    if (code == SQLITE_OK) sqlite3_free(message);
+    rst_function_end(context, c, code, message);
 }
 
 /* rootstock_detached(name): the name that a DETACH goes on with; not the store's own. */
@@ -146,11 +142,7 @@ static void ignore_checks_function(sqlite3_context *context, int count, sqlite3_
     if (word != NULL && schema_of(c)->schema_db != NULL)
         code = rst_execute(c, &message, "PRAGMA ignore_check_constraints=%Q", word);
     if (code == SQLITE_OK) code = rst_schema_db_ignore_checks(c, &message);
-    if (code != SQLITE_OK)
-        rst_function_fail(context, c, code, message);
-    else
-        sqlite3_result_int(context, 0);
-    if (code == SQLITE_OK) sqlite3_free(message);
+    rst_function_end(context, c, code, message);
 }
 
 /* rootstock_count(table): rows, as the engine counts them. */

@@ -242,6 +242,10 @@ bool rst_token_is_rowid(const rst_token *token) {
            rst_token_same_name(token, "_rowid_");
 }
 
+bool rst_token_is_row(const rst_token *token) {
+    return rst_token_same_name(token, "NEW") || rst_token_same_name(token, "OLD");
+}
+
 rst_token rst_token_object(const char **position, const char *end, rst_token *schema) {
     rst_token name = rst_token_next(position, end), dot;
     const char *behind = *position;

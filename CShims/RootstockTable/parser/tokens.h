@@ -53,6 +53,8 @@ bool rst_token_same_name(const rst_token *token, const char *name);
 bool rst_token_alike(const rst_token *a, const rst_token *b);
 /* Whether it is rowid, oid or _rowid_: the rowid of a table that has no column of that name. */
 bool rst_token_is_rowid(const rst_token *token);
+/* Whether it is NEW or OLD: in a trigger's body its row. */
+bool rst_token_is_row(const rst_token *token);
 /* The name at *position and the schema before it, if any ("schema.name"; otherwise *schema is TOKEN_END). Moves
 ** *position behind the name. */
 rst_token rst_token_object(const char **position, const char *end, rst_token *schema);

@@ -241,12 +241,7 @@ static void commit_function(sqlite3_context *context, int count, sqlite3_value *
         code = SQLITE_CONSTRAINT_FOREIGNKEY;
         rst_set_message(&message, "FOREIGN KEY constraint failed");
     }
-    if (code != SQLITE_OK)
-        rst_function_fail(context, c, code, message);
-    else {
-        sqlite3_result_int(context, 0);
-        sqlite3_free(message);
-    }
+    rst_function_end(context, c, code, message);
 }
 
 static void run_function(sqlite3_context *context, int count, sqlite3_value **values) {
@@ -266,12 +261,7 @@ static void run_function(sqlite3_context *context, int count, sqlite3_value **va
     if (code == SQLITE_OK) code = rst_program_run(c, text, total, flat != NULL ? flat : values + 1, &program, &message);
     sqlite3_free(flat);
     rst_program_clear(&program);
-    if (code != SQLITE_OK)
-        rst_function_fail(context, c, code, message);
-    else {
-        sqlite3_result_int(context, 0);
-        sqlite3_free(message);
-    }
+    rst_function_end(context, c, code, message);
 }
 
 /* rootstock_refused(message): in the body of a trigger, where a statement of it stood that cannot be had. */

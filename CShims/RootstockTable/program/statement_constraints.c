@@ -157,12 +157,7 @@ static void settle_function(sqlite3_context *context, int count, sqlite3_value *
         if (code == SQLITE_OK) code = settle(c, text, total, flat != NULL ? flat : values + 1, &message);
         sqlite3_free(flat);
     }
-    if (code != SQLITE_OK) {
-        rst_function_fail(context, c, code, message);
-        return;
-    }
-    sqlite3_result_int(context, 0);
-    sqlite3_free(message);
+    rst_function_end(context, c, code, message);
 }
 
 int rst_statement_constraints_register(rst_connection *c) {

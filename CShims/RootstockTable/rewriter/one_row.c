@@ -22,10 +22,6 @@ typedef struct held_columns {
     bool alone;     /* there are no other terms than those of `plain` */
 } held_columns;
 
-static bool is_row_name(const rst_token *name) {
-    return rst_token_same_name(name, "NEW") || rst_token_same_name(name, "OLD");
-}
-
 /* The column that an operand is, as its bit, or 0. A name may be qualified: nothing but the target is in scope, beside
 ** a trigger's NEW and OLD. */
 static uint64_t column_bit(const rst_table *table, const rst_syntax *node) {
@@ -33,7 +29,7 @@ static uint64_t column_bit(const rst_table *table, const rst_syntax *node) {
     int column;
     if (node->kind != SYNTAX_NAME) return 0;
     name = rst_syntax_name(node, &qualifier);
-    if (is_row_name(&qualifier)) return 0;
+    if (rst_token_is_row(&qualifier)) return 0;
     column = rst_set_column(table, &name);
     return column == COLUMN_ROWID ? ROWID_BIT : column < 0 || column >= 63 ? 0 : (uint64_t)1 << column;
 }
@@ -45,7 +41,7 @@ static bool one_value(const rst_table *table, uint64_t bit, const rst_syntax *no
     switch (node->kind) {
     case SYNTAX_VARIABLE: return true;
     case SYNTAX_LITERAL: return token.type == TOKEN_NUMBER || token.type == TOKEN_STRING || token.type == TOKEN_BLOB;
-    case SYNTAX_NAME: (void)rst_syntax_name(node, &qualifier); return is_row_name(&qualifier);
+    case SYNTAX_NAME: (void)rst_syntax_name(node, &qualifier); return rst_token_is_row(&qualifier);
     case SYNTAX_CAST: break;
     default: return false;
     }
@@ -128,7 +124,8 @@ static const rst_syntax *condition_of(const rst_statement_parts *parts) {
     const rst_syntax *where = rst_statement_part(parts, SYNTAX_WHERE);
     if ((parts->kind != KIND_UPDATE && parts->kind != KIND_DELETE) || where == NULL ||
         rst_statement_part(parts, SYNTAX_FROM) != NULL || rst_statement_part(parts, SYNTAX_ORDER) != NULL ||
-        rst_statement_part(parts, SYNTAX_LIMIT) != NULL || is_row_name(&parts->table) || is_row_name(&parts->alias))
+        rst_statement_part(parts, SYNTAX_LIMIT) != NULL || rst_token_is_row(&parts->table) ||
+        rst_token_is_row(&parts->alias))
         return NULL;
     return where->first;
 }

@@ -174,7 +174,7 @@ char *rst_lift_references(const char *text, const char *end, sqlite3_str *argume
         rst_token token = rst_token_next(&p, end), dot, name;
         const char *q = p;
         if (token.type == TOKEN_END) break;
-        if (!rst_token_same_name(&token, "NEW") && !rst_token_same_name(&token, "OLD")) continue;
+        if (!rst_token_is_row(&token)) continue;
         dot = rst_token_next(&q, end);
         if (!rst_token_mark(&dot, ".")) continue;
         name = rst_token_next(&q, end);

@@ -60,8 +60,7 @@ bool rst_trigger_parse(const char *sql, rst_trigger_parsed *out) {
 static bool names_row(const char *p, const char *end) {
     rst_token before = {TOKEN_END, p, 0}, token;
     for (; (token = rst_token_next(&p, end)).type != TOKEN_END; before = token) {
-        if (rst_token_mark(&token, ".") && (rst_token_same_name(&before, "NEW") || rst_token_same_name(&before, "OLD")))
-            return true;
+        if (rst_token_mark(&token, ".") && rst_token_is_row(&before)) return true;
     }
     return false;
 }

@@ -28,8 +28,7 @@ typedef struct looks {
 static bool names_new_or_old(const rst_syntax *node) {
     rst_token qualifier;
     (void)rst_syntax_name(node, &qualifier);
-    return qualifier.type != TOKEN_END &&
-           (rst_token_same_name(&qualifier, "NEW") || rst_token_same_name(&qualifier, "OLD"));
+    return rst_token_is_row(&qualifier);
 }
 
 static void look(looks *l, const rst_syntax *node) {
