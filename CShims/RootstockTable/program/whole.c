@@ -68,7 +68,8 @@ static int release(rst_connection *c, const rst_whole *whole, const rst_table *t
 int rst_whole_end(rst_connection *c, const rst_whole *whole, const rst_table *table, rst_failure failure, int code,
                   char **message) {
     rst_store *store = store_of(c);
-    if (code == SQLITE_OK && store->immediate_violations > whole->immediate && (whole->savepoint || whole->marked)) {
+    if ((code == SQLITE_OK || failure == RST_KEEPS) && store->immediate_violations > whole->immediate &&
+        (whole->savepoint || whole->marked)) {
         rst_uncount(c, table);
         refuse(message, &code);
         failure = RST_UNDOES;

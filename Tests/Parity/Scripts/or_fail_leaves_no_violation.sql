@@ -1,0 +1,24 @@
+-- What OR FAIL keeps of a statement that triggers carry out must not violate a foreign key: then all of it goes.
+PRAGMA foreign_keys = ON;
+CREATE TABLE p(a INTEGER PRIMARY KEY, b INT UNIQUE);
+CREATE TABLE k(x INTEGER PRIMARY KEY, y INT REFERENCES p(a), z INT UNIQUE);
+CREATE VIEW v AS SELECT a, b FROM p;
+CREATE TRIGGER vi INSTEAD OF INSERT ON v BEGIN
+    INSERT OR IGNORE INTO p VALUES (new.a, new.b);
+    INSERT INTO k(y, z) VALUES (new.b, new.a);
+END;
+INSERT INTO p VALUES (1, 1);
+INSERT INTO k VALUES (1, 1, 12);
+BEGIN;
+INSERT OR FAIL INTO v VALUES (4, 8), (12, 1);
+SELECT changes();
+SELECT * FROM p ORDER BY a;
+SELECT * FROM k ORDER BY x;
+INSERT OR FAIL INTO v VALUES (5, 1), (12, 1);
+SELECT * FROM p ORDER BY a;
+SELECT * FROM k ORDER BY x;
+COMMIT;
+SELECT * FROM k ORDER BY x;
+INSERT OR FAIL INTO v VALUES (6, 9), (12, 1);
+SELECT * FROM k ORDER BY x;
+PRAGMA foreign_key_check;
