@@ -10,7 +10,8 @@
 ** | UPDATE of many rows, and DELETE of those of | INSERT INTO rootstock_bulk... SELECT key, values ...      |
 ** |   a table WITHOUT ROWID                     |   (bulk_change.c)                                         |
 ** | the same with UPSERT, RETURNING, triggers,  | rootstock_run(text, parameters ...) or, with RETURNING,   |
-** |   foreign keys, constraints' conflict modes |   rootstock_returning(text, parameters ...) (runner.c)    |
+** |   foreign keys, constraints' conflict       |   rootstock_returning(text, parameters ...) (runner.c)    |
+** |   modes, an OR, or an order that matters    |                                                           |
 ** | CREATE, DROP, ALTER                         | rootstock_ddl(text) (front_schema.c, ddl.c)               |
 ** | the same on sqlite_schema, writable         | rootstock_ddl(text, parameters ...) (written_schema.c)    |
 ** | PRAGMA table_info and its kin               | rootstock_pragma_table_info(name) ... (front_pragma.c)    |
@@ -21,7 +22,7 @@
 **  2. What concerns an attached store is rewritten first (attached_text.c). Then the first word tells the kind.
 **  3. A query: one walk of its tree (transform.c), then its hints for the plan (hints.c).
 **  4. A change: changes() (changes.c), then rewrite_change: the first row of the table above that fits. Then hints, and
-**     last how its one row, or their order, is found (one_row.c, key_order.c).
+**     last how its one row is found (one_row.c). How its rows are found and changed is the table of program/program.h.
 **
 ** Invariant: a statement on a connection without a store comes back unchanged; so does one that concerns no store
 ** object.
