@@ -1,5 +1,6 @@
 /* prepared_changes.c - CREATE, DROP and ALTER that are prepared, and run behind other changes of the schema: of the
-** same connection, of another one, of a setting, of a transaction that is rolled back. */
+** same connection, of another one, of a setting, of a transaction that is rolled back. What is wrong with a change of
+** rows is told when it is prepared. */
 #include <sqlite3.h>
 #include <stdio.h>
 
@@ -90,6 +91,10 @@ int main(void) {
     step(first);
     run(db, "ROLLBACK");
     finish(first);
+    run(db, "CREATE TABLE j(x, y); CREATE TRIGGER jt AFTER UPDATE ON j BEGIN SELECT 1; END");
+    sqlite3_finalize(prepare("UPDATE j SET x=1 WHERE nosuch(y)"));
+    sqlite3_finalize(prepare("DELETE FROM j WHERE nosuch(y) RETURNING x"));
+    sqlite3_finalize(prepare("INSERT INTO j SELECT nosuch(1), 2 RETURNING x"));
     run(db, "PRAGMA query_only=1");
     finish(prepare("CREATE TABLE refused(x)"));
     run(db, "DROP TABLE g");
