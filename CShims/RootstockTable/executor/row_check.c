@@ -140,9 +140,10 @@ int rst_check_unique(rst_table *table, rst_row_slot *row, const rst_row_slot *ol
             if ((mode == SQLITE_REPLACE) != (pass == 1)) continue;
             /* What a removal set off may have taken any but a rowid that was chosen. */
             if ((known_free & rst_free_bit(i)) != 0 && (i < 0 || !replaced)) continue;
-            if (i < 0 && pass == 0 && old == NULL && table->index_count == 0 && mode != SQLITE_REPLACE) {
-                continue; /* the put itself finds out */
-            }
+            /* The put itself finds out, but too late for who is told of the row before. */
+            if (i < 0 && pass == 0 && old == NULL && table->index_count == 0 && mode != SQLITE_REPLACE &&
+                !rst_is_foretold(table))
+                continue;
             if (i >= 0 && same_key && !rst_index_touched(&table->indexes[i], changed)) continue;
             code = rst_find_conflict(table, i, row, old, &found, message);
             if (code == SQLITE_DONE) {

@@ -71,6 +71,8 @@ int main(void) {
     run("UPDATE w SET k = 'k9' WHERE k = 'k2'");
     run("REPLACE INTO w VALUES('k1', 8)");
     run("INSERT INTO w VALUES('k1', 3) ON CONFLICT DO UPDATE SET v = excluded.v RETURNING v");
+    run("INSERT OR IGNORE INTO w VALUES('k1', 4), ('k7', 5)");
+    run("INSERT INTO w VALUES('k8', 4), ('k7', 5)");
     run("UPDATE l SET x = x + 1");
     run("UPDATE l SET x = 7 FROM w WHERE w.v = l.x");
     printf("%s\n", (const char *)sqlite3_preupdate_hook(db, before_change, second));
