@@ -175,6 +175,7 @@ int rst_attached_count(rst_attached *a, sqlite3_int64 changes, char **message) {
         sqlite3_mprintf("INSERT INTO \"%w\".rootstock_attached_counter(\"rootstock names\") WITH RECURSIVE n(i) AS"
                         "(SELECT 1 WHERE ?1>0 UNION ALL SELECT i+1 FROM n WHERE i<?1) SELECT NULL FROM n",
                         a->schema);
+    const sqlite3_int64 rowid = sqlite3_last_insert_rowid(a->c->db);
     sqlite3_stmt *statement = NULL;
     int code = sql == NULL ? SQLITE_NOMEM : rst_statement_get(a->c, sql, &statement);
     if (code == SQLITE_OK) code = sqlite3_bind_int64(statement, 1, changes);
@@ -184,6 +185,7 @@ int rst_attached_count(rst_attached *a, sqlite3_int64 changes, char **message) {
         if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(a->c->db));
     }
     if (statement != NULL) rst_statement_done(a->c, statement);
+    sqlite3_set_last_insert_rowid(a->c->db, rowid);
     sqlite3_free(sql);
     return code;
 }
@@ -246,12 +248,20 @@ static int run_inside(rst_attached *a, runner *run, const char *text, bool count
     if (!rst_inner_rolled_back(a) && counts) {
         const sqlite3_int64 changes = sqlite3_changes64(a->inner);
         total = sqlite3_total_changes64(a->inner) - total;
-        counted = total > changes ? rst_attached_count(a, total - changes, code == SQLITE_OK ? message : NULL) : SQLITE_OK;
+        counted = SQLITE_OK;
+        if (total > changes) counted = rst_attached_count(a, total - changes, code == SQLITE_OK ? message : NULL);
         if (counted == SQLITE_OK) counted = rst_attached_count(a, changes, code == SQLITE_OK ? message : NULL);
         if (code == SQLITE_OK) code = counted;
     }
     sqlite3_set_last_insert_rowid(db, sqlite3_last_insert_rowid(a->inner));
     return code;
+}
+
+/* A PRAGMA that is part of the transaction: it sets what the store's file keeps. */
+static bool sets_number(const char *text) {
+    rst_pragma pragma;
+    return rst_pragma_read(text, text + strlen(text), &pragma) != NULL && pragma.argument.type != TOKEN_END &&
+           (rst_token_same_name(&pragma.name, "user_version") || rst_token_same_name(&pragma.name, "application_id"));
 }
 
 static int run_whole(rst_connection *c, runner *run, const char *schema, const char *text, int count,
@@ -268,7 +278,8 @@ static int run_whole(rst_connection *c, runner *run, const char *schema, const c
         return SQLITE_ERROR;
     }
     first = rst_token_next(&p, text + strlen(text));
-    if (rst_token_is(&first, "PRAGMA")) return run_inner(a, text, count, values, rows, message);
+    if (rst_token_is(&first, "PRAGMA") && !sets_number(text))
+        return run_inner(a, text, count, values, rows, message);
     if (rst_token_is(&first, "VACUUM")) {
         if (alone) return run_inner(a, text, count, values, rows, message);
         rst_set_message(message, "cannot VACUUM from within a transaction");

@@ -332,6 +332,7 @@ static int change(rst_attached_vtab *vtab, char *text, int conflict, sqlite3_val
     sqlite3_int64 total = sqlite3_total_changes64(a->inner);
     int code = text == NULL ? SQLITE_NOMEM : rst_inner_write(a, message);
     if (code == SQLITE_OK) code = rst_kept_get(a, text, &kept, message);
+    sqlite3_set_last_insert_rowid(a->inner, sqlite3_last_insert_rowid(a->c->db));
     sqlite3_free(text);
     for (int i = 0; i < count && code == SQLITE_OK; i++) code = sqlite3_bind_value(kept->statement, i + 1, values[i]);
     if (code == SQLITE_OK) {
@@ -339,9 +340,9 @@ static int change(rst_attached_vtab *vtab, char *text, int conflict, sqlite3_val
             code = sqlite3_step(kept->statement);
         } while (code == SQLITE_ROW);
         code = code == SQLITE_DONE ? SQLITE_OK : rst_inner_failed(a, code, message);
-        /* What triggers have changed counts beside the row. */
-        total = sqlite3_total_changes64(a->inner) - total - sqlite3_changes64(a->inner);
-        if (code == SQLITE_OK && total > 0) code = rst_attached_count(a, total, message);
+        /* What triggers have changed counts beside the row, even if that fails. */
+        total = sqlite3_total_changes64(a->inner) - total - (code == SQLITE_OK ? sqlite3_changes64(a->inner) : 0);
+        if (total > 0) (void)rst_attached_count(a, total, NULL);
         /* A row that is ignored must not be counted; one that is refused for another reason must not be ignored. */
         if (conflict == SQLITE_IGNORE && code == SQLITE_OK && sqlite3_changes(a->inner) == 0)
             code = SQLITE_CONSTRAINT;

@@ -1,4 +1,4 @@
-"""UPDATE FROM on a table of an attached store that reads another database: whole, where a row of it fails inside a transaction."""
+"""Attached stores: UPDATE FROM that reads another database and fails inside a transaction, last_insert_rowid(), PRAGMAs that set numbers."""
 import sqlite3
 db = sqlite3.connect('o.db')
 db.executescript("CREATE TABLE t(a INTEGER PRIMARY KEY, b UNIQUE, c CHECK(c < 100)); CREATE TABLE log(x); CREATE TABLE w(k PRIMARY KEY, v UNIQUE) WITHOUT ROWID;"
@@ -14,7 +14,7 @@ def run(statement):
         result = db.execute(statement).fetchall()
     except sqlite3.Error as error:
         result = str(error)
-    print(statement, result, db.in_transaction, db.total_changes,
+    print(statement, result, db.in_transaction, db.total_changes, db.execute("SELECT last_insert_rowid()").fetchone()[0],
           [db.execute("SELECT * FROM x." + table).fetchall() for table in ('t', 'log', 'w')])
 
 
@@ -29,4 +29,7 @@ for begin in (None, "BEGIN", "SAVEPOINT q"):
                     run(step)
             if db.in_transaction:
                 run("ROLLBACK")
-run("PRAGMA x.integrity_check")
+for statement in ("INSERT INTO other(a) VALUES (7)", "INSERT INTO x.w SELECT b, a FROM other WHERE b > 30", "PRAGMA x.integrity_check",
+                  "BEGIN", "PRAGMA x.user_version=4", "PRAGMA x.application_id=5", "ROLLBACK", "PRAGMA x.user_version", "PRAGMA x.application_id",
+                  "SAVEPOINT s", "PRAGMA x.user_version=6", "ROLLBACK TO s", "RELEASE s", "PRAGMA x.user_version", "PRAGMA x.user_version=7", "PRAGMA x.user_version"):
+    run(statement)
