@@ -278,8 +278,7 @@ static int run_whole(rst_connection *c, runner *run, const char *schema, const c
         return SQLITE_ERROR;
     }
     first = rst_token_next(&p, text + strlen(text));
-    if (rst_token_is(&first, "PRAGMA") && !sets_number(text))
-        return run_inner(a, text, count, values, rows, message);
+    if (rst_token_is(&first, "PRAGMA") && !sets_number(text)) return run_inner(a, text, count, values, rows, message);
     if (rst_token_is(&first, "VACUUM")) {
         if (alone) return run_inner(a, text, count, values, rows, message);
         rst_set_message(message, "cannot VACUUM from within a transaction");
