@@ -48,7 +48,9 @@ static void call(sqlite3_context *context, int count, sqlite3_value **values) {
     for (int i = 0; i < count && code == SQLITE_OK; i++) code = sqlite3_bind_value(statement, i + 1, values[i]);
     if (code == SQLITE_OK) {
         schema->program = NULL; /* whatever the function does is no part of it */
+        store_of(c)->judging++;
         code = sqlite3_step(statement);
+        store_of(c)->judging--;
         schema->program = program;
         if (code == SQLITE_ROW) {
             sqlite3_result_value(context, sqlite3_column_value(statement, 0));
@@ -108,7 +110,9 @@ static int compare(void *context, int left_size, const void *left, int right_siz
     if (code == SQLITE_OK) code = sqlite3_bind_text(statement, 2, right, right_size, SQLITE_STATIC);
     if (code == SQLITE_OK) {
         schema->program = NULL;
+        store_of(c)->judging++;
         code = sqlite3_step(statement);
+        store_of(c)->judging--;
         schema->program = program;
         result = sqlite3_column_int(statement, 0);
     }

@@ -41,6 +41,19 @@ void rst_validator_rest(rst_table *table) {
     }
 }
 
+int rst_validator_check_free(const rst_table *table, char **message) {
+    for (int i = 0; i < 2 && store_of(table->connection)->judging > 0; i++) {
+        const rst_validator *twin = &table->twins[i];
+        sqlite3_stmt *const judges[] = {twin->insert, twin->insert_old, twin->row, twin->select};
+        for (size_t k = 0; k < sizeof judges / sizeof judges[0]; k++) {
+            if (judges[k] == NULL || !sqlite3_stmt_busy(judges[k])) continue;
+            rst_set_message(message, "database table is locked: %s", table->name);
+            return SQLITE_LOCKED;
+        }
+    }
+    return SQLITE_OK;
+}
+
 static sqlite3 *mirror_of(const rst_table *table) {
     return table->twin_used == 1 ? schema_of(table->connection)->unchecked : schema_of(table->connection)->schema_db;
 }

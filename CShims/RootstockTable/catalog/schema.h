@@ -63,6 +63,8 @@ void rst_validator_finalize_unchecked(rst_table *table);
 int rst_validator_lend(rst_table *table, rootstock_value *values, int64_t rowid, char **message);
 /* The row stays in the row validator; its statements are reset, so that the schema can change. */
 void rst_validator_rest(rst_table *table);
+/* SQLITE_LOCKED where a function of the application that judges a row of this table would have another one judged. */
+int rst_validator_check_free(const rst_table *table, char **message);
 
 /* ---- schema_change.c, ddl.c ---- */
 /* Runs one CREATE, DROP or ALTER on the schema database and carries what it changed into the catalog and the trees.

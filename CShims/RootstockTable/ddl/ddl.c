@@ -208,12 +208,13 @@ static int change_inside(rst_connection *c, rst_mark mark, const rst_schema_stat
 /* The whole of a DDL statement that came through the front door. */
 int rst_ddl(rst_connection *c, const char *sql, int count, sqlite3_value **values, char **message) {
     const rst_schema_statement s = rst_schema_statement_read(sql, sql + strlen(sql));
-    int code = rst_check_usable(c, message);
+    int code = rst_check_schema_free(c, message);
     sqlite3_int64 last = sqlite3_last_insert_rowid(c->db);
     sqlite3_stmt *interruptible = NULL;
     const bool outermost = sqlite3_get_autocommit(c->db) != 0;
     bool savepoint;
     rst_mark mark;
+    if (code == SQLITE_OK) code = rst_check_usable(c, message);
     if (code != SQLITE_OK) return code;
     if (changes_nothing(c, &s, sql)) return read_instead(c, message);
     code = rst_savepoint_or_mark(c, "SAVEPOINT \"rootstock ddl\"", false, &savepoint, &mark, message);

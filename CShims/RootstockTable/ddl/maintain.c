@@ -385,7 +385,9 @@ static int meta_get(rst_connection *c, const char *which, int64_t *value, char *
 
 static int meta_set(rst_connection *c, bool application, int64_t value, char **message) {
     rst_catalog meta;
-    int code = rst_change_begin(c, message);
+    int code = rst_check_schema_free(c, message);
+    if (code != SQLITE_OK) return code;
+    code = rst_change_begin(c, message);
     if (code == SQLITE_OK) code = rst_catalog_read_meta(c, store_of(c)->writer, &meta, message);
     if (code == SQLITE_OK) {
         if (application)

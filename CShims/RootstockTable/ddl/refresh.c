@@ -71,6 +71,9 @@ int rst_schema_refresh(rst_connection *c, char **message) {
     }
     /* The row validators' transaction lasts for good; out of memory ends it, and with it the row validators. */
     if (schema->schema_db != NULL && sqlite3_get_autocommit(schema->schema_db)) store->schema_stale = true;
+    /* The row that is judged, and the triggers that fire, are of the schema as it is. */
+    if (rst_check_schema_free(c, NULL) != SQLITE_OK)
+        return store->schema_stale ? rst_check_schema_free(c, message) : SQLITE_OK;
     if (!store->schema_stale && rst_temporary_hidden_changed(c)) {
         code = rst_schema_declare(c, message);
         if (!sqlite3_get_autocommit(c->db)) { /* what a ROLLBACK takes away again */

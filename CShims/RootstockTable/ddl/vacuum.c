@@ -24,6 +24,7 @@ static int running_statements(sqlite3 *db) {
 
 /* SQLite's own conditions, in its words. */
 static int check_vacuum(rst_connection *c, char **message) {
+    int code;
     if (!sqlite3_get_autocommit(c->db)) {
         rst_set_message(message, "cannot VACUUM from within a transaction");
         return SQLITE_ERROR;
@@ -32,7 +33,8 @@ static int check_vacuum(rst_connection *c, char **message) {
         rst_set_message(message, "cannot VACUUM - SQL statements in progress");
         return SQLITE_ERROR;
     }
-    return rst_check_usable(c, message);
+    code = rst_check_schema_free(c, message);
+    return code == SQLITE_OK ? rst_check_usable(c, message) : code;
 }
 
 /* The table sqlite_sequence, if no table has AUTOINCREMENT any more. */

@@ -222,6 +222,7 @@ int rst_bulk_apply(rst_bulk_change *bulk, char **message) {
     if (bulk->gathered == 0) return SQLITE_OK;
     code = rst_check_begun(c, message);
     if (code == SQLITE_OK) code = rst_write_begin(c, message); /* it may be broken */
+    if (code == SQLITE_OK) code = rst_validator_check_free(table, message);
     if (code != SQLITE_OK) return code;
     if (bulk->clears && !bulk->singly) return clear(table);
     if (!bulk->ascending) {
@@ -235,6 +236,7 @@ int rst_bulk_apply(rst_bulk_change *bulk, char **message) {
         store->mark_count = 0;
         store->unlogged = true;
     }
+    rst_rows_hold(c);
     for (uint64_t i = 0; i < bulk->gathered && code == SQLITE_OK; i++) {
         rst_bulk_row row;
         if (places != NULL) at = places[i];
@@ -257,6 +259,7 @@ int rst_bulk_apply(rst_bulk_change *bulk, char **message) {
         if (code == SQLITE_DONE) code = SQLITE_OK; /* it is gone, or RAISE(IGNORE) spares it */
         if (code == SQLITE_OK) code = rst_interrupted(c, i + 1);
     }
+    code = rst_rows_let_go(c, code, message);
     if (marks > 0) store->mark_count = marks;
     sqlite3_free(places);
     if (code == SQLITE_OK && bulk->singly && (store->immediate_violations > immediate || drop_violates(c))) {

@@ -41,6 +41,16 @@ static inline void rst_foretell(rst_table *table, const rst_row_slot *old, const
 /* The same of a value that a blob handle writes to, the column that changed. */
 void rst_foretell_bytes(rst_table *table, const rst_row_slot *old, const rst_row_slot *row, uint64_t changed);
 
+/* Around the change of a row, or of several: the write transaction and the schema stay until its end. */
+static inline void rst_rows_hold(rst_connection *c) {
+    store_of(c)->changing++;
+    rst_writer_hold(c);
+}
+static inline int rst_rows_let_go(rst_connection *c, int code, char **message) {
+    store_of(c)->changing--;
+    return rst_writer_let_go(c, code, message);
+}
+
 /* ---- rowids.c ---- */
 /* The next automatic rowid, not yet used up. SQLITE_FULL: there is none. */
 int rst_rowid_next(rst_table *table, int64_t *rowid, char **message);

@@ -275,10 +275,13 @@ static int simple(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3
     if (code == SQLITE_OK) {
         executor->override_conflict = conflict; /* what it fires goes by its OR, too */
         table->references++;
-        if (count == 1 || sqlite3_value_type(values[0]) != SQLITE_NULL)
+        rst_rows_hold(c);
+        if (__builtin_expect(store_of(c)->judging > 0, false)) code = rst_validator_check_free(table, &message);
+        if (code == SQLITE_OK && (count == 1 || sqlite3_value_type(values[0]) != SQLITE_NULL))
             code = update_or_delete(table, count, values, conflict, &message);
-        else
+        else if (code == SQLITE_OK)
             code = insert(table, count, values, conflict, rowid, &message);
+        code = rst_rows_let_go(c, code, &message);
         executor->override_conflict = CONFLICT_DEFAULT;
         if (code == SQLITE_OK && table->references > 1) {
             table->references--;
@@ -304,6 +307,8 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
     code = rst_check_usable(c, &message);
     if (code == SQLITE_OK && store->writer_broken) code = rst_refuse_broken(c, &message);
     if (code == SQLITE_OK) code = rst_check_begun(c, &message);
+    if (code == SQLITE_OK && __builtin_expect(store->judging > 0, false))
+        code = rst_validator_check_free(table, &message);
     if (rst_program_stopped(table)) return SQLITE_CONSTRAINT;
     conflict = rst_program_conflict(table, own_conflict(table, told, count, values));
     executor->last_mode = 0;
@@ -321,6 +326,7 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
         /* what it fires goes by its OR, too */
         if (conflict != CONFLICT_DEFAULT) executor->override_conflict = conflict;
         table->references++;
+        rst_rows_hold(c);
         if (code != SQLITE_OK) {
             /* a foreign key that fits nothing */
         } else if (count == 1 || sqlite3_value_type(values[0]) != SQLITE_NULL) {
@@ -341,6 +347,7 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
             if (code == SQLITE_CONSTRAINT_FOREIGNKEY && told != SQLITE_ABORT && told != SQLITE_REPLACE)
                 code = SQLITE_ERROR;
         }
+        code = rst_rows_let_go(c, code, &message);
         rst_table_release(table);
     }
     return finish(vtab, told, conflict, code, message);

@@ -351,6 +351,8 @@ static int fill(rst_connection *c, sqlite3_value **values, rst_listing *listing,
             return SQLITE_ERROR;
         }
     }
+    code = rst_check_schema_free(c, message);
+    if (code != SQLITE_OK) return code;
     code = rst_read_begin_renewing(c, &check.transaction, &is_writer, message);
     if (code != SQLITE_OK) return code;
     code = rst_tables_complete(c, message);

@@ -295,12 +295,19 @@ int rst_execute_kept(rst_connection *c, char **message, const char *sql) {
     return code;
 }
 
+int rst_check_schema_free(rst_connection *c, char **message) {
+    if (store_of(c)->judging == 0 && store_of(c)->changing == 0) return SQLITE_OK;
+    rst_set_message(message, "database table is locked");
+    return SQLITE_LOCKED;
+}
+
 void rst_function_run(sqlite3_context *context, sqlite3_value **values,
                       int (*run)(rst_connection *, const char *, char **)) {
     rst_connection *c = rst_function_connection(context);
     const char *sql = (const char *)sqlite3_value_text(values[0]);
     char *message = NULL;
-    int code = sql == NULL || store_of(c)->shared == NULL ? SQLITE_MISUSE : run(c, sql, &message);
+    int code = sql == NULL || store_of(c)->shared == NULL ? SQLITE_MISUSE : rst_check_schema_free(c, &message);
+    if (code == SQLITE_OK) code = run(c, sql, &message);
     if (code != SQLITE_OK) {
         rst_function_fail(context, c, code, message);
     } else {

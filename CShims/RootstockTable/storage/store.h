@@ -140,6 +140,8 @@ typedef struct rst_store {
     bool closing;           /* sqlite3_close has been called, and the write transaction of then goes on */
     struct rst_path *paths; /* see path_allowlist.c */
     bool has_kv;            /* tables of module kv were declared on this connection */
+    int judging;            /* functions and collations of the application that the schema database has called */
+    int changing;           /* rows, each within the change of the one before */
     /* scratch */
     rootstock_buffer checksum_scratch;
     bool triggers_lost; /* tables were loaded where no trigger can be made: no row is changed before a refresh */

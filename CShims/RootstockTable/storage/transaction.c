@@ -227,6 +227,7 @@ int rst_writer_let_go(rst_connection *c, int code, char **message) {
     if (--store->writer_holds > 0 || !store->writer_refused) return code;
     store->writer_refused = false;
     rst_write_rollback(c);
+    if (code != SQLITE_OK && code != SQLITE_DONE) return code;
     rst_set_message(message, "%s", sqlite3_errstr(SQLITE_ABORT_ROLLBACK));
     return SQLITE_ABORT_ROLLBACK;
 }

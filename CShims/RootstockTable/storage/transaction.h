@@ -75,8 +75,8 @@ int rst_write_commit(rst_connection *c, char **message);
 int rst_write_compact(rst_connection *c, char **message);
 void rst_write_rollback(rst_connection *c);
 /* Between the two the write transaction stands: what walks through it calls functions of the application, which may try
-** to end it. COMMIT is refused, as SQLite does while a statement writes. ROLLBACK takes effect at the end, which then
-** is SQLITE_ABORT_ROLLBACK instead of `code`. */
+** to end it. COMMIT is refused, as SQLite does while a statement writes. ROLLBACK takes effect at the end, where a
+** `code` of SQLITE_OK becomes SQLITE_ABORT_ROLLBACK. */
 void rst_writer_hold(rst_connection *c);
 int rst_writer_let_go(rst_connection *c, int code, char **message);
 /* The write transaction was undone: the catalog's handle goes with it if it was opened there. */
