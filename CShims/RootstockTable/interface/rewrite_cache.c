@@ -236,8 +236,9 @@ void rst_rewrite_cache_put(rst_connection *c, const char *sql, const char *end, 
     const rst_rewriter *rewriter = rewriter_of(c);
     rst_shape shape;
     if (made != NULL) {
-        /* Which functions there are says more of those than the schema (expression_hints.c). */
-        front_of(c)->lasts = !rewriter->has_conditions && !rewriter->has_expressions && !rewriter->has_exclusions;
+        /* Which functions there are says more of expressions than the schema (expression_hints.c). */
+        front_of(c)->lasts = !rewriter->has_expressions &&
+                             ((*sql | 0x20) == 's' || (!rewriter->has_conditions && !rewriter->has_exclusions));
         return;
     }
     shape.size = 0;
@@ -273,7 +274,8 @@ static int keep(rst_connection *c, const char *sql, const char *end, const char 
     const remembered *place = NULL;
     rst_shape shape;
     if (strlen(made) > MADE_LONGEST || !is_alone(c)) return SQLITE_OK;
-    rst_shape_of(sql, end, &shape);
+    shape.size = 0;
+    if (!rewriter_of(c)->has_conditions) rst_shape_of(sql, end, &shape);
     if (shape.size == 0) {
         char *copy = sqlite3_mprintf("%s", made);
         if (copy != NULL) put(c, sql, (size_t)(end - sql), copy); /* without: the long way again */
