@@ -60,6 +60,7 @@ while read -r percent statement; do
 done <<STATEMENTS
 5 SELECT * FROM test WHERE key = %
 5 SELECT count(*) FROM test WHERE key > %
+5 SELECT * FROM test WHERE value LIKE '%x'
 5 SELECT t.value, u.value FROM test t LEFT JOIN test u ON u.key = t.value WHERE t.key = %
 8 INSERT INTO test VALUES (%, 'x')
 5 UPDATE test SET value = 'x' WHERE key = %
