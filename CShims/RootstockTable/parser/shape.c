@@ -194,6 +194,7 @@ char *rst_shape_lift(const char *text, const char *end, const char *until, rst_p
     for (size_t i = 0; i < shape.size && fits; i++)
         fits = strchr("?:@$#", shape.bytes[i]) == NULL; /* not even in a name: it is for the usual texts */
     for (int i = 0; shape.size > 0 && i < shape.count && fits && shape.values[i].start < until; i++) {
+        if (is_behind(text, shape.values[i].start, "like")) continue; /* SQLite plans by it */
         sqlite3_str_append(out, copied, (int)(shape.values[i].start - copied));
         copied = shape.values[i].end;
         fits = rst_parameters_add(values, shape.values[i].start, copied) == SQLITE_OK;

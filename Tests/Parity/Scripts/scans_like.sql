@@ -85,6 +85,17 @@ INSERT INTO notes (id, title) VALUES (2000, 'a new word'), (2001, 'a new one');
 SELECT id FROM notes WHERE title LIKE '%new w%';
 ROLLBACK;
 SELECT id FROM notes WHERE title LIKE '%new w%';
+-- Statements that differ in their patterns, run by a program: in the order that their own patterns give.
+CREATE TABLE folded (id INTEGER PRIMARY KEY, c TEXT COLLATE NOCASE, n INTEGER);
+CREATE INDEX folded_c ON folded (c);
+INSERT INTO folded VALUES (1, 'ac', 1), (2, 'ab', 1), (3, 'b', 1), (4, 'AA', 1), (5, 'bC', 2), (6, 'BB', 2);
+UPDATE folded SET n = 7 WHERE c LIKE 'A%' RETURNING id, n;
+UPDATE folded SET n = 8 WHERE c LIKE 'b%' RETURNING id, n;
+UPDATE folded SET n = 9 WHERE c LIKE 'a%' RETURNING id, n;
+UPDATE folded SET n = 9 WHERE c LIKE 'ac''%' RETURNING id, n;
+DELETE FROM folded WHERE c LIKE 'a%' RETURNING id, c;
+DELETE FROM folded WHERE c LIKE '%b' RETURNING id, c;
+SELECT * FROM folded ORDER BY id;
 -- Beside a partial index, and one on the column.
 CREATE INDEX named ON notes (title) WHERE title IS NOT NULL;
 SELECT id FROM notes WHERE title LIKE '%word%' AND title IS NOT NULL;
