@@ -15,9 +15,9 @@
 ** One process at a time writes through the map: the holder of a lock of ours at the data file's far end. Others write
 ** by system calls, which the page cache makes one with the map. What is reserved and not used is given back at close.
 **
-** The first page that was never written, met through the map, has the system read ahead. It fills all that is reserved
-** with zeros, some megabytes: a batch will use them, and a small transaction pays for them. So the first pages that
-** come next are written as zeros (make_ready).
+** A page that was never written costs a page fault when it is first stored to. The first of a process has the system
+** read ahead, which fills all that is reserved with zeros. So the pages that come next are written as zeros, some at a
+** time (make_ready), for a third of that.
 **
 ** Invariants
 **  1. Every page that the live write transaction may store to lies in [0, reserved), and that range is allocated on
@@ -47,9 +47,8 @@
 
 /* Pages that one change takes, as a rule. */
 #define PAGES_USUAL 8
-/* Pages made ready at once, and all in all. */
+/* Pages made ready at once. */
 #define READY_AT_ONCE 16
-#define MOST_READY 64
 
 /* Where the owner of the write map has its lock: no file reaches there. */
 static struct flock owner_lock(short type) {
@@ -162,16 +161,12 @@ static int reserve(rootstock_environment *environment, const MDB_txn *txn, uint6
 static void make_ready(rootstock_environment *environment, uint64_t page) {
     static const unsigned char zeros[READY_AT_ONCE * 4096];
     lmdb_space *space = lmdb_space_of(environment);
-    uint64_t first = page > space->ready ? page : space->ready, last = page + READY_AT_ONCE, size;
+    uint64_t first = page > space->ready ? page : space->ready, last = first + READY_AT_ONCE, size;
     if (last > environment->reserved / space->page_bytes) last = environment->reserved / space->page_bytes;
-    if (first >= last || space->pages_ready >= MOST_READY) {
-        space->ready = UINT64_MAX; /* a transaction that takes so many is served by what the system reads ahead */
-        return;
-    }
+    if (first >= last) return;
     size = (last - first) * space->page_bytes;
-    if (size > sizeof zeros) size = sizeof zeros;
+    if (size > sizeof zeros) size = sizeof zeros; /* pages of another size than usual */
     (void)!pwrite(environment->lock_descriptor, zeros, (size_t)size, (off_t)(first * space->page_bytes));
-    space->pages_ready += last - first;
     space->ready = last;
 }
 
@@ -244,7 +239,7 @@ void rootstock_lmdb_stretched(rootstock_environment *environment, uint64_t file_
     lmdb_space_of(environment)->floor = file_bytes;
     lmdb_space_of(environment)->stretched = 1;
     lmdb_space_of(environment)->page_limit = 0;
-    lmdb_space_of(environment)->ready = lmdb_space_of(environment)->pages_ready = 0;
+    lmdb_space_of(environment)->ready = 0;
 }
 
 /* Gives back what was reserved. A file that is longer than we made it is another program's doing and left alone. */

@@ -15,12 +15,11 @@
 
 /* See write/preallocate.c. Belongs to whoever has the write transaction. */
 typedef struct lmdb_space {
-    int stretched;        /* LMDB has stretched the file to the map's size */
-    uint64_t floor;       /* bytes that it had before */
-    uint64_t page_bytes;  /* size of a page */
-    uint64_t page_limit;  /* a transaction whose next page is below it may go on without asking */
-    uint64_t ready;       /* pages below were brought to memory ahead of their use; UINT64_MAX: no more are */
-    uint64_t pages_ready; /* how many were */
+    int stretched;       /* LMDB has stretched the file to the map's size */
+    uint64_t floor;      /* bytes that it had before */
+    uint64_t page_bytes; /* size of a page */
+    uint64_t page_limit; /* a transaction whose next page is below it may go on without asking */
+    uint64_t ready;      /* pages below were brought to memory ahead of their use */
 } lmdb_space;
 
 typedef struct lmdb_write_environment {
