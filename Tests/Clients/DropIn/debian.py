@@ -6,9 +6,10 @@ import subprocess
 
 def fetch(folder, *packages):
     """Fetches Debian's source packages, with a list of sources of its own: most machines' lists name no sources."""
+    folder = os.path.abspath(folder)  # apt runs in it
     release = subprocess.run(['sh', '-c', '. /etc/os-release; echo $VERSION_CODENAME'], check=True, text=True, stdout=subprocess.PIPE).stdout.strip()
     for inner in ('lists/partial', 'cache/archives/partial'):
-        os.makedirs(os.path.join(folder, 'apt', inner))
+        os.makedirs(os.path.join(folder, 'apt', inner), exist_ok=True)
     with open(folder + '/apt/sources.list', 'w') as sources:
         sources.write('deb-src http://deb.debian.org/debian %s main\n' % release)
     apt = ['apt-get', '-qq', '-o', 'APT::Sandbox::User=root', '-o', 'Dir::Etc::sourceparts=/dev/null']
