@@ -119,7 +119,7 @@ def main():
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_args()
     interposer = os.path.realpath(arguments.interposer)
-    scratch = arguments.scratch or tempfile.mkdtemp()
+    scratch = os.path.abspath(arguments.scratch or tempfile.mkdtemp())
     failed = 0
     try:
         install()
