@@ -391,8 +391,7 @@ struct rootstock_engine {
 */
 
 /* Registers an engine under its name; the struct must live for ever. ROOTSTOCK_EXISTS if another struct has the name,
-** ROOTSTOCK_VERSION for another ABI, ROOTSTOCK_MISUSE if a mandatory function is missing. Thread-safe. "lmdb" is there
-** from the start. */
+** ROOTSTOCK_VERSION for another ABI, ROOTSTOCK_MISUSE if a mandatory function is missing. Thread-safe. */
 int rootstock_engine_register(const rootstock_engine *engine);
 /* ENGINES FROM SHARED LIBRARIES. A library that holds an engine defines
 **

@@ -171,6 +171,9 @@ static int note_objects(rst_connection *c, rst_affinity_probes *d, const char *s
     return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
+#define OBJECTS_OF(schema) "SELECT sql,type,name FROM " schema ".sqlite_master WHERE type IN ('view','trigger')"
+#define IS_VIRTUAL "sql>'CREATE VIRTUAL' AND sql<'CREATE VIRTUAM'"
+
 /* Views and triggers of the connection, and tables of other modules. */
 static int look_at_schemas(rst_connection *c, rst_affinity_probes *d) {
     int code;
@@ -178,16 +181,9 @@ static int look_at_schemas(rst_connection *c, rst_affinity_probes *d) {
     d->views = d->triggers = d->others = false;
     for (int i = OTHER_DATABASES; sqlite3_db_name(c->db, i) != NULL; i++)
         d->others |= strcmp(sqlite3_db_name(c->db, i), "rootstock") != 0;
-    code = note_objects(
-        c, d,
-        "SELECT sql,type,name FROM temp.sqlite_master WHERE type IN ('view','trigger') OR sql>'CREATE VIRTUAL' AND "
-        "sql<'CREATE VIRTUAM' AND name<>'rootstock_txn'");
+    code = note_objects(c, d, OBJECTS_OF("temp") " OR " IS_VIRTUAL " AND name<>'rootstock_txn'");
     if (code == SQLITE_OK)
-        code = note_objects(c, d,
-                            schema_of(c)->sidecar
-                                ? "SELECT sql,type,name FROM main.sqlite_master WHERE type IN ('view','trigger') OR "
-                                  "sql>'CREATE VIRTUAL' AND sql<'CREATE VIRTUAM'"
-                                : "SELECT sql,type,name FROM main.sqlite_master WHERE type IN ('view','trigger')");
+        code = note_objects(c, d, schema_of(c)->sidecar ? OBJECTS_OF("main") " OR " IS_VIRTUAL : OBJECTS_OF("main"));
     /* A view without a compound may read one that has. */
     if (!d->views) names_forget(d);
     return code;

@@ -11,7 +11,7 @@ enum { BULK_COLUMNS = 4 };
 #define BULK_LOOKS_AT_ROWS_ALONE ((int64_t)1 << 40)
 /* UPDATE ... FROM: a row comes as often as the join finds it, and its last values count. */
 #define BULK_MATCHES ((int64_t)1 << 41)
-/* A program's UPDATE OR ...: a row that is passed over is not counted, nor one that another replaced before its turn. */
+/* A program's UPDATE OR ...: a row that is passed over is not counted, nor one that was replaced before its turn. */
 #define BULK_JUDGED ((int64_t)1 << 42)
 
 /* An UPDATE or DELETE of a table of the store as the statement that gathers its rows. *out is null where it stays

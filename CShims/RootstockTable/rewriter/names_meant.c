@@ -1,6 +1,6 @@
 /*
-** names_meant.c - which table of the store a name means in a statement, and which tables a query reads: temp's tables and
-** views hide the store's.
+** names_meant.c - which table of the store a name means in a statement, and which tables a query reads: temp's tables
+** and views hide the store's.
 */
 #include "rewriter/transform.h"
 

@@ -7,8 +7,8 @@
 #include "rewriter/rewriter.h"
 #include "rewriter/draft.h"
 
-/* Of a row of temp.sqlite_master: it is none of the views and triggers that triggers are made of. Without a function, in
-** whose place the application may have put another. */
+/* Of a row of temp.sqlite_master: it is none of the views and triggers that triggers are made of. Without a function,
+** in whose place the application may have put another. */
 #define ROOTSTOCK_NOT_MADE                                                                                             \
     "NOT (name>'rootstock t' AND name<'rootstock u' OR name>'rootstock v' AND name<'rootstock w')"
 

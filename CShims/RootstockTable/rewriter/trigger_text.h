@@ -7,12 +7,12 @@
 #include "catalog/triggers.h"
 
 /* What a statement in a trigger's body tells the module in "rootstock operation" (trigger_text.c), and an assignment
-** list its rows. So does one that finds the rows of a program (compile.c). The names by which it sets the rowid come first (rst_rowid_names_in), and whether it sets the
-** INTEGER PRIMARY KEY by its own. Then OR ABORT, which SQLite tells like no OR at all. UPDATE_BYTES: bytes of a row
-** are exchanged and nothing else is done (rootstock_put_value). UPDATE_PLAIN: the OR IGNORE is not its own, which is
-** OR REPLACE if UPDATE_REPLACES is there, too.
-** UPDATE_DELETES: it is a DELETE. From bit UPDATE_SHIFT on stand the columns that an UPDATE FROM sets, or with
-** UPDATE_ROWWISE what rootstock_upsert gave for the assignments; 0: they are the program's. An INSERT's is the text 'abort' or 'plain'. */
+** list its rows. So does one that finds the rows of a program (compile.c). The names by which it sets the rowid come
+** first (rst_rowid_names_in), and whether it sets the INTEGER PRIMARY KEY by its own. Then OR ABORT, which SQLite tells
+** like no OR at all. UPDATE_BYTES: bytes of a row are exchanged and nothing else is done (rootstock_put_value).
+** UPDATE_PLAIN: the OR IGNORE is not its own, which is OR REPLACE if UPDATE_REPLACES is there, too. UPDATE_DELETES: it
+** is a DELETE. From bit UPDATE_SHIFT on stand the columns that an UPDATE FROM sets, or with UPDATE_ROWWISE what
+** rootstock_upsert gave for the assignments; 0: they are the program's. An INSERT's is the text 'abort' or 'plain'. */
 enum {
     UPDATE_ROWID_NAMES = 7,
     UPDATE_OWN_NAME = 8,

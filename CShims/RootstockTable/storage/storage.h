@@ -64,7 +64,7 @@ sqlite3_stmt *rst_interruptible(rst_connection *c);
 int rst_close_hook_touch(rst_connection *c);
 void rst_statements_finalize(rst_connection *c);
 extern const sqlite3_module rst_close_hook_module;
-/* SQLITE_LOCKED within a function of the application that a change of a row calls: the row is of the schema as it is. */
+/* SQLITE_LOCKED within a function of the application that a row's change calls: the row is of the schema as it is. */
 int rst_check_schema_free(rst_connection *c, char **message);
 /* Runs one of our functions that takes a text: 0, or its failure. Without a text or a store: SQLITE_MISUSE. */
 void rst_function_run(sqlite3_context *context, sqlite3_value **values,
