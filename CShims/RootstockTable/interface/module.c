@@ -144,7 +144,8 @@ static int table_connect(sqlite3 *db, void *context, int count, const char *cons
     code = rst_sidecar_open(c, arguments[0], arguments[1], false, message);
     if (code != SQLITE_OK) return code;
     if (store->schema_stale) {
-        code = rst_schema_load(c, message);
+        code = rst_check_schema_free(c, message);
+        if (code == SQLITE_OK) code = rst_schema_load(c, message);
         if (code != SQLITE_OK) return code;
         /* Nothing can be declared from in here: the next refresh compares what is. */
         store->declared_in_transaction = true;

@@ -152,6 +152,10 @@ int rst_savepoint_rollback(rst_connection *c, int number) {
     rst_store *store = store_of(c);
     int code = SQLITE_OK;
     if (store->writer == NULL) return SQLITE_OK;
+    if (number < 0 && store->writer_holds > 0) {
+        rst_write_rollback(c); /* at the end of the hold: what walks through the transaction would lose it */
+        return SQLITE_OK;
+    }
     if (number < 0) return restart_writer(c);
     if (number < store->mark_count) {
         if (store->unlogged) store->writer_broken = true;

@@ -6,8 +6,8 @@ STATEMENTS = ["UPDATE t SET b = f(b)", "UPDATE t SET b = f(b) WHERE a = 1", "UPD
               "INSERT OR REPLACE INTO t VALUES (2, f(5)) ON CONFLICT DO NOTHING", "SELECT f(a) FROM t"]
 SCHEMA = ["CREATE TABLE k AS SELECT f(a) FROM t", "CREATE INDEX i ON t(f(b))", "CREATE UNIQUE INDEX i ON t(b) WHERE f(b)",
           "ALTER TABLE t ADD COLUMN z CHECK(f(a))", "ALTER TABLE t ADD COLUMN z AS (f(a)) NOT NULL"]
-for end in ("ROLLBACK", "COMMIT"):
-    for statement in STATEMENTS + SCHEMA:
+for end, then in (("ROLLBACK", None), ("COMMIT", None), ("ROLLBACK", "ANALYZE")):
+    for statement in SCHEMA if then else STATEMENTS + SCHEMA:
         db = sqlite3.connect('data.db', isolation_level=None)
         db.executescript("DROP TABLE IF EXISTS t; DROP TABLE IF EXISTS w; DROP TABLE IF EXISTS k; CREATE TABLE t(a INTEGER PRIMARY KEY, b);"
                          "CREATE TABLE w(x PRIMARY KEY, y) WITHOUT ROWID; INSERT INTO t VALUES (1, 1), (2, 2), (3, 3); INSERT INTO w VALUES (3, 4), (5, 6)")
@@ -19,6 +19,11 @@ for end in ("ROLLBACK", "COMMIT"):
                     db.execute(end)
                 except sqlite3.Error as error:
                     said.append(str(error))
+                try:
+                    if then:
+                        db.execute(then)
+                except sqlite3.Error:
+                    pass
             return value
         db.create_function('f', 1, f, deterministic=True)
         db.execute("BEGIN")
@@ -33,3 +38,18 @@ for end in ("ROLLBACK", "COMMIT"):
         print(db.execute("SELECT * FROM t").fetchall(), db.execute("SELECT * FROM w").fetchall(), db.execute("PRAGMA integrity_check").fetchall(),
               db.execute("SELECT sql FROM sqlite_master").fetchall())
         db.close()
+
+# ROLLBACK TO the savepoint that is the transaction, by a function that a trigger calls.
+for statement in ("UPDATE t SET b = b + 1", "UPDATE t SET b = b + 1 RETURNING a"):
+    db = sqlite3.connect('data.db', isolation_level=None)
+    db.create_function('f', 1, lambda value: db.execute("ROLLBACK TO s") and value)
+    db.executescript("DROP TABLE IF EXISTS t; CREATE TABLE t(a INTEGER PRIMARY KEY, b); INSERT INTO t VALUES (1, 1), (2, 2);"
+                     "CREATE TRIGGER g AFTER UPDATE ON t BEGIN SELECT f(new.b); END; SAVEPOINT s; INSERT INTO t VALUES (7, 7)")
+    try:
+        result = db.execute(statement).fetchall()
+    except sqlite3.Error:
+        result = "failed"
+    if db.in_transaction:
+        db.execute("COMMIT")
+    print(statement, result, db.execute("SELECT * FROM t").fetchall(), db.execute("PRAGMA integrity_check").fetchall())
+    db.close()
