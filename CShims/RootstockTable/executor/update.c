@@ -292,7 +292,7 @@ static int simple(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3
     return finish(vtab, told, conflict, code, message);
 }
 
-int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_int64 *rowid) {
+static int update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_int64 *rowid) {
     rst_table *table = ((rst_vtab *)vtab)->table;
     rst_connection *c = table->connection;
     rst_executor *executor = executor_of(c);
@@ -351,4 +351,16 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
         rst_table_release(table);
     }
     return finish(vtab, told, conflict, code, message);
+}
+
+int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_int64 *rowid) {
+    rst_schema *schema = schema_of(((rst_vtab *)vtab)->table->connection);
+    rst_program *program = schema->program;
+    int code;
+    if (program == NULL || program->code->bulk == NULL) return update(vtab, count, values, rowid);
+    /* Gathered rows are changed by bulk_apply.c: this one comes from a function's statement, no part of the program. */
+    schema->program = NULL;
+    code = update(vtab, count, values, rowid);
+    schema->program = program;
+    return code;
 }
