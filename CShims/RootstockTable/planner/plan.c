@@ -283,7 +283,7 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
     bool any = false;
     int hidden = table->column_count + HIDDEN_ROW, hint = -1, known_count = -1, skips = 0;
     bool exact = false;   /* one_row.c */
-    bool trusted = false; /* <>, IS NOT and IS NOT NULL (partial_terms.c) */
+    bool trusted = false; /* <>, IS NOT, IS NOT NULL and LIKE (partial_terms.c) */
     const char *hinted = NULL;
     rst_known known[KNOWN];
     rootstock_buffer hold = {0};
@@ -353,6 +353,7 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
     k.hint = hint;
     k.skips = skips;
     k.exact = exact;
+    k.trusted = trusted;
     if (table->without_rowid) {
         k.source = PLAN_KEY;
         k.parts = table->key;
@@ -388,6 +389,7 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
         k.hint = hint;
         k.skips = skips;
         k.exact = exact;
+        k.trusted = trusted;
         k.forced = forced;
         k.index = i;
         k.parts = table->indexes[i].parts;
@@ -407,6 +409,7 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
         memset(&k, 0, sizeof k);
         k.hint = hint;
         k.exact = exact;
+        k.trusted = trusted;
         k.source = table->without_rowid ? PLAN_KEY : PLAN_ROWID;
         k.parts = table->without_rowid ? table->key : &rowid_part;
         k.part_count = table->without_rowid ? table->key_count : 1;

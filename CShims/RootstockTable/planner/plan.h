@@ -14,6 +14,7 @@ typedef struct rst_candidate {
     int part_count;
     int hint;      /* constraint number of an index hint, or -1 */
     bool exact;    /* what stands beside = has no affinity (one_row.c) */
+    bool trusted;  /* <>, IS NOT, IS NOT NULL and LIKE are of WHERE (partial_terms.c) */
     bool forced;   /* INDEXED BY names it */
     int equal[64]; /* constraint numbers */
     int equals;

@@ -24,8 +24,6 @@
 #include "rewriter/expressions.h"
 #include "planner/plan.h"
 
-#include <string.h>
-
 void rst_plan_note_like(const rst_table *table, sqlite3_index_info *info, int constraint) {
     const char *collation;
     if (info->aConstraint[constraint].op != SQLITE_INDEX_CONSTRAINT_GE) return;
@@ -53,15 +51,6 @@ bool rst_like_is_own(const rst_table *table) {
     return planner->like_ranges;
 }
 
-/* Whether the front door says that terms are of WHERE (partial_terms.c). */
-static bool is_trusted(sqlite3_index_info *info, const rst_candidate *k) {
-    sqlite3_value *hint = NULL;
-    const unsigned char *text;
-    if (k->hint < 0 || sqlite3_vtab_rhs_value(info, k->hint, &hint) != SQLITE_OK || hint == NULL) return false;
-    text = sqlite3_value_text(hint);
-    return text != NULL && strcmp((const char *)text, ROOTSTOCK_TERMS_HINT) == 0;
-}
-
 static bool compares(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, int constraint,
                      bool alone) {
     char affinity = rst_plan_affinity_at(table, info->aConstraint[constraint].iColumn);
@@ -82,7 +71,7 @@ static bool compares(const rst_table *table, sqlite3_index_info *info, const rst
     case SQLITE_INDEX_CONSTRAINT_ISNULL: return true;
     case SQLITE_INDEX_CONSTRAINT_NE: return alone && affinity >= AFFINITY_NUMERIC;
     case SQLITE_INDEX_CONSTRAINT_ISNOTNULL: return alone;
-    case SQLITE_INDEX_CONSTRAINT_LIKE: return affinity == AFFINITY_TEXT && is_trusted(info, k);
+    case SQLITE_INDEX_CONSTRAINT_LIKE: return affinity == AFFINITY_TEXT && k->trusted;
     default: return false;
     }
 }

@@ -229,36 +229,39 @@ static int write_anew_locked(rootstock_environment *environment) {
     return error;
 }
 
-static int write_anew(rootstock_environment *environment) {
-    lmdb_flushes *flushes = lmdb_flushes_of(environment);
-    pthread_mutex_lock(&flushes->ours);
-    int error = write_anew_locked(environment);
-    pthread_mutex_unlock(&flushes->ours);
-    return error;
-}
-
 /* A flush under the writer's lock. If it fails, once more, with everything: what the system could not write it may have
 ** forgotten. So, too, where a flush failed since everything was last written: a failure is told once to a descriptor,
 ** to another thread perhaps, and a flush behind it succeeds. */
-static int flush_or_write_anew(rootstock_environment *environment) {
+static int flush_or_write_anew_locked(rootstock_environment *environment) {
     lmdb_flushes *flushes = lmdb_flushes_of(environment);
-    pthread_mutex_lock(&flushes->ours);
     int error = rootstock_lmdb_flush_ours(environment);
     if (flushes->told != flushes->anew) {
         int again = write_anew_locked(environment);
         if (again == 0 || error == 0) error = again;
     }
+    return error;
+}
+
+/* Runs a flush alone. */
+static int alone(rootstock_environment *environment, int (*flush)(rootstock_environment *)) {
+    lmdb_flushes *flushes = lmdb_flushes_of(environment);
+    pthread_mutex_lock(&flushes->ours);
+    int error = flush(environment);
     pthread_mutex_unlock(&flushes->ours);
     return error;
 }
 
+static int write_anew(rootstock_environment *environment) {
+    return alone(environment, write_anew_locked);
+}
+
+static int flush_or_write_anew(rootstock_environment *environment) {
+    return alone(environment, flush_or_write_anew_locked);
+}
+
 /* Where there is nothing to write anew: the commit is not sealed, and fails with it. */
 static int flush_once(rootstock_environment *environment) {
-    lmdb_flushes *flushes = lmdb_flushes_of(environment);
-    pthread_mutex_lock(&flushes->ours);
-    int error = rootstock_lmdb_flush_ours(environment);
-    pthread_mutex_unlock(&flushes->ours);
-    return error;
+    return alone(environment, rootstock_lmdb_flush_ours);
 }
 
 /* Makes the last commit durable that somebody else announced, or this environment before a failure. Returns an
