@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interface/hosting.h"
 #include "interpose.h"
 #include "parser/tokens.h"
 
@@ -71,6 +72,32 @@ static int begin(rsti_statement *s) {
     return SQLITE_OK;
 }
 
+/* The changes that this thread steps at the moment, innermost first. */
+typedef struct change_step {
+    const rsti_database *database;
+    const struct change_step *outer;
+} change_step;
+static _Thread_local const change_step *changing;
+
+/* A change within another one's step is a function's or a trace's of the program, and no part of what runs there. */
+static int step_change(rsti_statement *s) {
+    const rsti_database *d = s->database;
+    const change_step *outer = changing, here = {d, outer};
+    rootstock_aside aside;
+    int code;
+    while (outer != NULL && outer->database != d) outer = outer->outer;
+    changing = &here;
+    if (outer != NULL) rootstock_aside_begin(d->db, &aside);
+    code = sqlite3_step(s->real);
+    if (outer != NULL) rootstock_aside_end(d->db, &aside);
+    changing = here.outer;
+    return code;
+}
+
+static inline int step_real(rsti_statement *s) {
+    return s->kind == RSTI_CHANGE ? step_change(s) : sqlite3_step(s->real);
+}
+
 /* Another connection changed the schema in the moment between. */
 static int step_again(rsti_statement *s, int code) {
     rsti_enter(s->database);
@@ -78,7 +105,7 @@ static int step_again(rsti_statement *s, int code) {
         (void)sqlite3_reset(s->real);
         (void)rootstock_refresh(s->database->db);
         code = rsti_prepare_again(s);
-        if (code == SQLITE_OK) code = sqlite3_step(s->real);
+        if (code == SQLITE_OK) code = step_real(s);
     }
     rsti_leave(s->database);
     return code;
@@ -159,7 +186,7 @@ static int step_alone(rsti_statement *s) {
     const bool notes = outside && s->kind != RSTI_CONTROL && __atomic_load_n(&d->alone, __ATOMIC_RELAXED) == NULL;
     int code;
     if (notes) __atomic_store_n(&d->alone, s, __ATOMIC_RELAXED);
-    code = sqlite3_step(s->real);
+    code = step_real(s);
     if (notes || (outside && !sqlite3_get_autocommit(d->db))) __atomic_store_n(&d->alone, NULL, __ATOMIC_RELAXED);
     return code;
 }

@@ -118,7 +118,6 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
     sqlite3_stmt *statement = NULL;
     bool looks_at_keys, touches;
     rst_whole whole;
-    sqlite3_int64 last;
     int code = rst_check_usable(c, message);
     memset(program, 0, sizeof *program);
     /* A kept text, stepped past the front door (rootstock_refresh): the tables that it is about would go while it is
@@ -163,7 +162,6 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
                                        !is_whole_by_itself(program, looks_at_keys)),
                            !touches && !program->code->leaves_store, &whole, message);
     if (code != SQLITE_OK) return code;
-    last = sqlite3_last_insert_rowid(c->db);
     code = rst_statement_get(c, inner_of(program->code), &statement);
     if (code != SQLITE_OK) {
         rst_set_message(message, "%s", sqlite3_errmsg(c->db));
@@ -193,8 +191,6 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
             }
         }
         rst_statement_done(c, statement);
-        /* An INSERT moves it row by row, even if the statement fails in the end. */
-        if (program->code->kind != KIND_INSERT) sqlite3_set_last_insert_rowid(c->db, last);
         if (code == SQLITE_OK && program->code->sequence_count > 0 && store->writer == NULL)
             code = rst_write_begin(c, message);
         for (int i = 0; i < program->code->sequence_count && code == SQLITE_OK; i++) {
