@@ -51,7 +51,7 @@ static void forget(void *context) {
     free(gone);
 }
 
-int rsti_attach_choose(const char *name, char **path, char **engine, char **options, char **message) {
+static int choose(const char *name, char **path, char **engine, char **options, char **message) {
     rsti_choice choice;
     int code = rsti_choose(name, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI, NULL, &choice, message);
     if (code != SQLITE_OK) return code;
@@ -73,6 +73,8 @@ int rsti_attach_choose(const char *name, char **path, char **engine, char **opti
     return *engine == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
+const rootstock_attaching rsti_attaching = {choose, rsti_open_inner, rsti_module_function};
+
 /* Whether the text is an ATTACH that may be one of a store: of a file that is one, or of what only the run tells. */
 static bool attaches(const char *text, const char *end) {
     const char *p = text;
@@ -86,7 +88,7 @@ static bool attaches(const char *text, const char *end) {
     next = rst_token_next(&p, end);
     if (!rst_token_names(&token) || !rst_token_is(&next, "AS")) return true;
     name = rst_token_name(&token);
-    if (name != NULL) code = rsti_attach_choose(name, &path, &engine, &options, &message);
+    if (name != NULL) code = choose(name, &path, &engine, &options, &message);
     sqlite3_free(name);
     sqlite3_free(path);
     sqlite3_free(engine);
@@ -107,7 +109,7 @@ static int receive(sqlite3 *db) {
     guest *g = malloc(sizeof *g);
     int code;
     if (g == NULL) return SQLITE_NOMEM;
-    code = rootstock_host_attach(db, rsti_attach_choose);
+    code = rootstock_host_attach(db, &rsti_attaching);
     if (code != SQLITE_OK) {
         free(g);
         return code;

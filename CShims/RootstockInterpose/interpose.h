@@ -224,11 +224,19 @@ void rsti_fail_function(sqlite3_context *context, int count, sqlite3_value **val
 ** something of it has gone. */
 void rsti_close_zombie(rsti_database *d);
 
+/* The connection of a store that db attaches, with a record: by that FTS and R-Tree are known there. */
+int rsti_open_inner(sqlite3 *db, sqlite3 **inner);
+
 /* ---- modules.c, module_registration.c ---- */
 /* A `:memory:` connection whose own modules of the kind are ours, too; *modules: these, owned by the connection. */
 int rsti_open_with_modules(sqlite3 **db, int flags, rsti_module **modules);
-/* Before the store is opened on it. */
-int rsti_modules_host(rsti_database *d, rsti_module *modules);
+/* Before the store is opened on it. by_program: also modules that the program registers on it. */
+int rsti_modules_host(rsti_database *d, rsti_module *modules, bool by_program);
+/* Lets FTS5 on a connection that nobody else uses know what the program has told that of db. */
+void rsti_modules_share(sqlite3 *db, rsti_module *modules);
+/* For rootstock_attaching. */
+int rsti_module_function(sqlite3 *db, const char *table, int count, const char *name,
+                         void (**function)(sqlite3_context *, int, sqlite3_value **), void **argument);
 /* Whether the text, a change, is one of a table of these modules. */
 bool rsti_changes_module(const rsti_database *d, const char *text, int bytes);
 /* The program closes the connection: tables of its modules, which may keep statements, let go of them. */
@@ -275,7 +283,7 @@ bool rsti_is_guest(sqlite3 *db);
 /* Whether the statement, none of our aliases, is one that an attached store runs: a SELECT of one column to SQLite. */
 bool rsti_guest_calls(sqlite3_stmt *statement);
 /* For rootstock_host_attach. */
-int rsti_attach_choose(const char *name, char **path, char **engine, char **options, char **message);
+extern const struct rootstock_attaching rsti_attaching;
 /* Whether the schema is an attached store's, which SQLite's functions on files cannot serve: then the error is told on
 ** the connection `tell`. */
 bool rsti_refuse_attached(sqlite3 *db, const char *schema, sqlite3 *tell, const char *function);

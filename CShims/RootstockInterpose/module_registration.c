@@ -65,7 +65,7 @@ static int create_module(rsti_database *d, sqlite3 *db, const char *name, const 
         return SQLITE_NOMEM;
     }
     module->real = real;
-    module->context = context;
+    module->context = module->shared = context;
     module->destroy = destroy;
     module->by_program = by_program;
     rsti_module_methods(module);
@@ -165,15 +165,50 @@ static int rename_table(sqlite3 *db, const char *table, const char *name, char *
     return SQLITE_OK;
 }
 
-int rsti_modules_host(rsti_database *d, rsti_module *modules) {
+/* What FTS5 gives a program that asks db: it stands at the beginning of what its module has as context. */
+static fts5_api *fts5_of(sqlite3 *db) {
+    sqlite3_stmt *ask = NULL;
+    fts5_api *api = NULL;
+    if (sqlite3_prepare_v2(db, "SELECT fts5(?1)", -1, &ask, NULL) == SQLITE_OK &&
+        sqlite3_bind_pointer(ask, 1, &api, "fts5_api_ptr", NULL) == SQLITE_OK)
+        (void)sqlite3_step(ask);
+    (void)sqlite3_finalize(ask);
+    return api;
+}
+
+void rsti_modules_share(sqlite3 *db, rsti_module *modules) {
+    fts5_api *api = fts5_of(db);
+    for (rsti_module *module = modules; module != NULL && api != NULL; module = module->next) {
+        const fts5_api *own = module->context;
+        if (strncmp(module->name, "fts5", 4) != 0 || own == NULL) continue;
+        /* The program may have an FTS5 of its own there. */
+        if (own->iVersion == api->iVersion && own->xCreateTokenizer == api->xCreateTokenizer) module->shared = api;
+    }
+}
+
+int rsti_module_function(sqlite3 *db, const char *table, int count, const char *name,
+                         void (**function)(sqlite3_context *, int, sqlite3_value **), void **argument) {
+    const rsti_database *d = rsti_find(db);
+    for (rsti_module *module = d == NULL ? NULL : d->modules; module != NULL; module = module->next) {
+        for (module_table *entry = module->tables; entry != NULL; entry = entry->next) {
+            if (entry->native || sqlite3_stricmp(entry->name, table) != 0) continue;
+            return module->real->xFindFunction == NULL
+                       ? 0
+                       : module->real->xFindFunction(entry->table, count, name, function, argument);
+        }
+    }
+    return 0;
+}
+
+int rsti_modules_host(rsti_database *d, rsti_module *modules, bool by_program) {
     int code = rootstock_undo_hook(d->db, rsti_modules_undone, d);
     d->modules = modules;
     for (rsti_module *module = modules; module != NULL; module = module->next) {
         module->database = d; /* of each, whatever fails: the connection lists it */
         if (code == SQLITE_OK && !module->by_program)
-            code = rootstock_host_module(d->db, module->name, module->real, module->context);
+            code = rootstock_host_module(d->db, module->name, module->real, module->shared);
     }
-    return code == SQLITE_OK ? rootstock_host_programs(d->db, rename_table) : code;
+    return code == SQLITE_OK && by_program ? rootstock_host_programs(d->db, rename_table) : code;
 }
 
 void rsti_modules_disconnect(rsti_database *d) {

@@ -82,10 +82,10 @@ static int connect(sqlite3 *db, void *context, int count, const char *const *arg
     if (makes) {
         rootstock_aside aside;
         aside_begin(d, &aside);
-        code = module->real->xCreate(db, module->context, count, arguments, out, message);
+        code = module->real->xCreate(db, module->shared, count, arguments, out, message);
         aside_end(d, &aside);
     } else {
-        code = module->real->xConnect(db, module->context, count, arguments, out, message);
+        code = module->real->xConnect(db, module->shared, count, arguments, out, message);
     }
     if (code == SQLITE_OK && (entry->name = strdup(arguments[2])) == NULL) {
         (void)module->real->xDisconnect(*out);

@@ -23,6 +23,7 @@ struct rsti_module {
     sqlite3_module methods; /* must be first: a table's pModule leads here */
     const sqlite3_module *real;
     void *context;
+    void *shared; /* instead, the context of another connection's module: tables get this one */
     void (*destroy)(void *);
     rsti_module *next; /* of the connection's */
     rsti_database *database;

@@ -33,26 +33,42 @@ void rsti_fail_function(sqlite3_context *context, int count, sqlite3_value **val
     sqlite3_result_error_code(context, sqlite3_value_int(values[0]));
 }
 
-static rsti_database *record_of(sqlite3 *db, const rsti_choice *choice, int flags) {
+static rsti_database *record_of(sqlite3 *db, int flags) {
     rsti_database *d = calloc(1, sizeof *d);
     if (d == NULL) return NULL;
     d->db = db;
     d->mutex = sqlite3_db_mutex(db);
-    d->read_only = choice->read_only;
     d->extended = (flags & SQLITE_OPEN_EXRESCODE) != 0;
     d->error_offset = -1;
     d->powersafe = 1; /* as the system's VFS has it */
-    memcpy(d->engine, choice->engine, sizeof d->engine);
     return d;
+}
+
+int rsti_open_inner(sqlite3 *db, sqlite3 **inner) {
+    rsti_module *modules;
+    rsti_database *d = NULL;
+    int code = rsti_open_with_modules(inner, OPEN_DEFAULT | SQLITE_OPEN_URI, &modules);
+    if (code == SQLITE_OK && (d = record_of(*inner, 0)) == NULL) code = SQLITE_NOMEM;
+    if (code == SQLITE_OK) code = rsti_register(d);
+    if (code == SQLITE_OK) {
+        rsti_modules_share(db, modules);
+        code = rsti_modules_host(d, modules, false);
+    }
+    if (code == SQLITE_OK) return SQLITE_OK;
+    (void)sqlite3_close_v2(*inner);
+    *inner = NULL;
+    return code;
 }
 
 /* The connection is given to the program whatever happens from here on. `refused`: what choosing came to; then *message
 ** says why. */
 static int open_on(sqlite3 *db, rsti_module *modules, const rsti_choice *choice, int flags, int refused,
                    char **message) {
-    rsti_database *d = record_of(db, choice, flags);
+    rsti_database *d = record_of(db, flags);
     int code;
     if (d == NULL) return SQLITE_NOMEM;
+    d->read_only = choice->read_only;
+    memcpy(d->engine, choice->engine, sizeof d->engine);
     code = rsti_register(d);
     if (code != SQLITE_OK) return code;
     if (choice->in_memory) {
@@ -63,10 +79,10 @@ static int open_on(sqlite3 *db, rsti_module *modules, const rsti_choice *choice,
     }
     code = sqlite3_create_function_v2(db, "rootstock_fail", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, NULL,
                                       rsti_fail_function, NULL, NULL, NULL);
-    if (code == SQLITE_OK) code = rsti_modules_host(d, modules);
+    if (code == SQLITE_OK) code = rsti_modules_host(d, modules, true);
     if (code == SQLITE_OK) code = refused;
     if (code == SQLITE_OK && d->path == NULL) code = SQLITE_NOMEM;
-    if (code == SQLITE_OK) code = rootstock_host_attach(db, rsti_attach_choose);
+    if (code == SQLITE_OK) code = rootstock_host_attach(db, &rsti_attaching);
     if (code == SQLITE_OK) code = rootstock_open(db, d->path, choice->engine, choice->options, NULL, message);
     if (code == SQLITE_OK) {
         if (choice->in_memory) rootstock_host_nameless(db);

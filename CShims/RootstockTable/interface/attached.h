@@ -12,6 +12,7 @@
 ** | attached_inner.c    | inner's statements and transaction                                     |
 ** | attached_declare.c  | which virtual tables there are, and what each knows of its table       |
 ** | attached_table.c    | the virtual table                                                      |
+** | attached_update.c   | its xUpdate                                                            |
 ** | attached_plan.c     | its xBestIndex                                                         |
 ** | attached_run.c      | ATTACH, and statements that run on inner as a whole                    |
 ** | attached_text.c     | the front door                                                         |
@@ -108,6 +109,7 @@ typedef struct rst_attached_shape {
     char *name;
     const char *rowid; /* the word for it; null: none */
     bool without_rowid, view;
+    bool hosted;      /* one of FTS or R-Tree */
     int rowid_column; /* INTEGER PRIMARY KEY, or -1 */
     rst_attached_column *columns;
     int count;
@@ -134,6 +136,13 @@ typedef struct rst_attached_vtab {
     rst_attached *attached;
     rst_attached_shape shape;
 } rst_attached_vtab;
+/* Hidden columns stand behind the table's own: which ones an INSERT names, and the key of a table WITHOUT ROWID. */
+static inline int rst_attached_names_column(const rst_attached_shape *shape) {
+    return shape->count;
+}
+
+/* ---- attached_update.c ---- */
+int rst_attached_update(sqlite3_vtab *base, int count, sqlite3_value **values, sqlite3_int64 *rowid);
 
 /* ---- attached_plan.c ---- */
 /*

@@ -141,9 +141,10 @@ static int read_index(rst_attached *a, rst_attached_shape *shape, sqlite3_stmt *
 }
 
 static int read_kind(rst_attached *a, rst_attached_shape *shape, sqlite3_stmt *row) {
-    const char *type = (const char *)sqlite3_column_text(row, 0);
+    const char *type = (const char *)sqlite3_column_text(row, 0), *sql = (const char *)sqlite3_column_text(row, 1);
     UNUSED(a);
     shape->view = type != NULL && strcmp(type, "view") == 0;
+    shape->hosted = sql != NULL && sqlite3_strnicmp(sql, "CREATE VIRTUAL ", 15) == 0;
     return SQLITE_OK;
 }
 
@@ -181,9 +182,30 @@ static int read_view(rst_attached *a, rst_attached_shape *shape, char **message)
     return code;
 }
 
+static void find_rowid(rst_attached_shape *shape) {
+    static const char *const words[] = {"rowid", "_rowid_", "oid"};
+    for (int i = 0; i < 3 && !shape->without_rowid && shape->rowid == NULL; i++) {
+        if (place_of(shape, words[i]) < 0) shape->rowid = words[i];
+    }
+}
+
+/* The columns that its module declares on inner, which connects it; or why it cannot. */
+static int read_hosted(rst_attached *a, rst_attached_shape *shape, char **message) {
+    char *text = sqlite3_mprintf("PRAGMA main.table_xinfo(\"%w\")", shape->name);
+    sqlite3_stmt *list = NULL;
+    int code = text == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(a->inner, text, -1, &list, NULL);
+    if (code != SQLITE_OK && code != SQLITE_NOMEM) code = rst_inner_failed(a, code, message);
+    while (code == SQLITE_OK && sqlite3_step(list) == SQLITE_ROW) code = read_column(a, shape, list);
+    (void)sqlite3_finalize(list);
+    sqlite3_free(text);
+    find_rowid(shape);
+    return code;
+}
+
 static int read_columns(rst_attached *a, rst_attached_shape *shape, char **message) {
-    int code =
-        each_row_of(a, sqlite3_mprintf("PRAGMA main.table_xinfo(\"%w\")", shape->name), shape, read_column, message);
+    int code = shape->hosted ? read_hosted(a, shape, message)
+                             : each_row_of(a, sqlite3_mprintf("PRAGMA main.table_xinfo(\"%w\")", shape->name), shape,
+                                           read_column, message);
     if (shape->rowid_column < 0) shape->rowid_column = -1;
     for (int i = 0; i < shape->count && code == SQLITE_OK; i++)
         shape->stamp = shape->stamp * 31 + stamp_of((const unsigned char *)shape->columns[i].name);
@@ -191,7 +213,6 @@ static int read_columns(rst_attached *a, rst_attached_shape *shape, char **messa
 }
 
 int rst_attached_shape_read(rst_attached *a, const char *name, rst_attached_shape *shape, char **message) {
-    static const char *const words[] = {"rowid", "_rowid_", "oid"};
     int code;
     memset(shape, 0, sizeof *shape);
     shape->rowid_column = -1;
@@ -202,7 +223,7 @@ int rst_attached_shape_read(rst_attached *a, const char *name, rst_attached_shap
         return read_columns(a, shape, message);
     }
     code = each_row_of(a,
-                       sqlite3_mprintf("SELECT type FROM sqlite_master WHERE name=%Q COLLATE NOCASE AND type IN "
+                       sqlite3_mprintf("SELECT type,sql FROM sqlite_master WHERE name=%Q COLLATE NOCASE AND type IN "
                                        "('table','view')",
                                        shape->name),
                        shape, read_kind, message);
@@ -214,16 +235,14 @@ int rst_attached_shape_read(rst_attached *a, const char *name, rst_attached_shap
         *message = NULL;
         return SQLITE_OK;
     }
-    if (code != SQLITE_OK || shape->view) return code;
+    if (code != SQLITE_OK || shape->view || shape->hosted) return code;
     if (shape->count == 0) {
         rst_set_message(message, "no such table: %s.%s", a->schema, name);
         return SQLITE_ERROR;
     }
     shape->without_rowid = rootstock_table_column_metadata(a->inner, "main", shape->name, "rootstock key", NULL, NULL,
                                                            NULL, NULL, NULL) == SQLITE_OK;
-    for (int i = 0; i < 3 && !shape->without_rowid && shape->rowid == NULL; i++) {
-        if (place_of(shape, words[i]) < 0) shape->rowid = words[i];
-    }
+    find_rowid(shape);
     code = each_row_of(a, sqlite3_mprintf("PRAGMA main.index_list(\"%w\")", shape->name), shape, read_index, message);
     if (code == SQLITE_OK)
         code = each_row_of(a, sqlite3_mprintf("SELECT count(*) FROM main.\"%w\"", shape->name), shape, read_count,

@@ -41,12 +41,19 @@ static const char *collate_of(const rst_attached_column *column, const char *ask
     return sqlite3_stricmp(asked, "RTRIM") == 0 ? " COLLATE RTRIM" : NULL;
 }
 
+/* Whether the term tells FTS what to look for: t MATCH x, t = x, t(x). Only inner can answer it. */
+static bool rules(const rst_attached_shape *shape, const rst_attached_column *column, int op) {
+    return shape->hosted && column != NULL && column->hidden && is_equality(op) &&
+           sqlite3_stricmp(column->name, "docid") != 0;
+}
+
 /* When the term holds, or 0: it is not passed on. */
-static char kind_of(sqlite3_index_info *info, int i, const rst_attached_column *column) {
+static char kind_of(const rst_attached_shape *shape, sqlite3_index_info *info, int i,
+                    const rst_attached_column *column) {
     const int op = info->aConstraint[i].op;
     sqlite3_value *value = NULL;
     if (op == SQLITE_INDEX_CONSTRAINT_ISNULL || op == SQLITE_INDEX_CONSTRAINT_ISNOTNULL) return TERM_WITHOUT_VALUE;
-    if (op == SQLITE_INDEX_CONSTRAINT_MATCH) return TERM_ALWAYS;
+    if (op == SQLITE_INDEX_CONSTRAINT_MATCH || rules(shape, column, op)) return TERM_ALWAYS;
     if (column == NULL || column->affinity >= AFFINITY_NUMERIC) return TERM_ALWAYS;
     if (is_equality(op)) return TERM_TEXT;
     if (sqlite3_vtab_rhs_value(info, i, &value) == SQLITE_OK && sqlite3_value_type(value) == SQLITE_TEXT)
@@ -84,7 +91,7 @@ static int add_terms(const rst_attached_shape *shape, sqlite3_index_info *info, 
         if (!info->aConstraint[i].usable || words == NULL || place >= shape->count) continue;
         if (place < 0 && shape->rowid == NULL) continue;
         collate = collate_of(column, sqlite3_vtab_collation(info, i));
-        kind = collate == NULL ? 0 : kind_of(info, i, column);
+        kind = collate == NULL ? 0 : kind_of(shape, info, i, column);
         /* SQLite checks an IN whose values come one by one again, without the affinity of the list. It checks one whose
         ** list is taken whole itself. */
         if (kind == TERM_TEXT && (rst_plan_is_untold_in(info, i) || sqlite3_vtab_in(info, i, -1)))
@@ -102,12 +109,30 @@ static int add_terms(const rst_attached_shape *shape, sqlite3_index_info *info, 
         if (kind != TERM_WITHOUT_VALUE) {
             sqlite3_str_appendf(text, "?%d%s", ++values, collate);
             info->aConstraintUsage[i].argvIndex = values;
-            info->aConstraintUsage[i].omit = op == SQLITE_INDEX_CONSTRAINT_MATCH;
+            info->aConstraintUsage[i].omit = op == SQLITE_INDEX_CONSTRAINT_MATCH || rules(shape, column, op);
         }
         if (is_equality(op) && (place < 0 || place == shape->rowid_column)) *one_row = true;
-        if (place >= 0 && collate[0] == '\0') *(is_equality(op) ? &equal[place] : &ranged[place]) = true;
+        if (place >= 0 && (collate[0] == '\0' || rules(shape, column, op)))
+            *(is_equality(op) ? &equal[place] : &ranged[place]) = true;
     }
     return values;
+}
+
+/* What FTS and R-Tree would say, about. */
+static double hosted_rows(const rst_attached_shape *shape, const sqlite3_index_info *info, const bool *equal,
+                          const bool *ranged) {
+    double rows = 1000000;
+    for (int i = 0; i < shape->count; i++) {
+        if (shape->columns[i].hidden && (equal[i] || ranged[i])) return 25;
+        if (equal[i] || ranged[i]) rows = rows / 4 + 1;
+    }
+    for (int i = 0; i < info->nConstraint; i++) {
+        const int place = info->aConstraint[i].iColumn;
+        if (place >= 0 && place < shape->count && !info->aConstraint[i].usable &&
+            rules(shape, &shape->columns[place], info->aConstraint[i].op))
+            return 1e50; /* without it they would give every row */
+    }
+    return rows;
 }
 
 static void add_order(const rst_attached_shape *shape, sqlite3_index_info *info, sqlite3_str *text) {
@@ -161,12 +186,13 @@ int rst_attached_best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
         double left = index_rows(shape, &shape->indexes[i], equal, ranged);
         if (left < rows) rows = left;
     }
-    if (one_row) {
+    if (shape->hosted) rows = hosted_rows(shape, info, equal, ranged);
+    if (one_row && rows < 1e50) {
         rows = 1;
         info->idxFlags |= SQLITE_INDEX_SCAN_UNIQUE;
     }
     sqlite3_free(equal);
-    info->estimatedRows = (sqlite3_int64)rows;
+    info->estimatedRows = rows < 1e50 ? (sqlite3_int64)rows : INT32_MAX;
     info->estimatedCost = 4 + rows * 2;
     info->idxStr = sqlite3_str_finish(text);
     info->needToFreeIdxStr = 1;

@@ -26,11 +26,11 @@ rst_attached *rst_attached_find(rst_connection *c, const char *schema) {
 
 /* ---- ATTACH ---- */
 
-int rootstock_host_attach(sqlite3 *db, rootstock_attach_chooser choose) {
+int rootstock_host_attach(sqlite3 *db, const rootstock_attaching *attaching) {
     rst_connection *c;
     int code = rst_connection_made(db, &c);
     if (code != SQLITE_OK) return code;
-    front_of(c)->choose = choose;
+    front_of(c)->attaching = attaching;
     store_of(c)->roams = true;
     return SQLITE_OK;
 }
@@ -50,7 +50,7 @@ int rst_attached_choose(rst_connection *c, const char *name, char **path, char *
     const char *known, *query = NULL;
     char *plain;
     int code = SQLITE_OK;
-    if (front_of(c)->choose != NULL) return front_of(c)->choose(name, path, engine, options, message);
+    if (front_of(c)->attaching != NULL) return front_of(c)->attaching->choose(name, path, engine, options, message);
     if (strncmp(name, "file:", 5) == 0) {
         name += 5;
         if (strncmp(name, "//", 2) == 0) name = strchr(name + 2, '/') != NULL ? strchr(name + 2, '/') : name;
@@ -111,8 +111,10 @@ static int attach_store(rst_connection *c, const char *path, const char *engine,
         code = SQLITE_ERROR;
     }
     if (code == SQLITE_OK)
-        code =
-            sqlite3_open_v2(":memory:", &a->inner, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI, NULL);
+        code = front_of(c)->attaching != NULL
+                   ? front_of(c)->attaching->open(c->db, &a->inner)
+                   : sqlite3_open_v2(":memory:", &a->inner,
+                                     SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI, NULL);
     if (code == SQLITE_OK) code = rootstock_open(a->inner, a->path, engine, options, NULL, message);
     if (code == SQLITE_OK) {
         store_of(rst_connection_of(a->inner))->roams = store_of(c)->roams;

@@ -6,6 +6,7 @@
 #include "interface/attached.h"
 
 #include "common/constraints.h"
+#include "interface/hosting.h"
 
 #include <string.h>
 
@@ -16,11 +17,6 @@ typedef struct attached_cursor {
     bool at_end;
     sqlite3_int64 number;
 } attached_cursor;
-
-/* Hidden columns behind the table's own: which ones an INSERT names, and the key of a table WITHOUT ROWID. */
-static int names_column(const rst_attached_shape *shape) {
-    return shape->count;
-}
 
 static int connect_table(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
                          char **message) {
@@ -50,8 +46,9 @@ static int connect_table(sqlite3 *db, void *context, int count, const char *cons
         const rst_attached_column *column = &vtab->shape.columns[i];
         sqlite3_str_appendf(text, "\"%w\" ", column->name);
         rst_type_append(text, column->type, column->affinity);
+        if (column->hidden) sqlite3_str_appendall(text, " HIDDEN");
         if (rst_collation_known(c, column->collation)) sqlite3_str_appendf(text, " COLLATE \"%w\"", column->collation);
-        sqlite3_str_appendall(text, column->hidden ? " HIDDEN," : ",");
+        sqlite3_str_appendall(text, ",");
     }
     if (vtab->shape.count == 0) sqlite3_str_appendall(text, "\"rootstock none\",");
     sqlite3_str_appendf(text, "\"rootstock names\" HIDDEN%s",
@@ -195,6 +192,14 @@ static int step(attached_cursor *cursor) {
     return rst_take_message(&vtab->base, code, message);
 }
 
+/* What a function of R-Tree's gives is no value but a pointer. */
+static int bind(sqlite3_stmt *statement, int place, sqlite3_value *value) {
+    static const char type[] = "RtreeMatchArg";
+    void *pointer = sqlite3_value_type(value) == SQLITE_NULL ? sqlite3_value_pointer(value, type) : NULL;
+    return pointer == NULL ? sqlite3_bind_value(statement, place, value)
+                           : sqlite3_bind_pointer(statement, place, pointer, type, NULL);
+}
+
 static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int count, sqlite3_value **values) {
     attached_cursor *cursor = (attached_cursor *)base;
     rst_attached_vtab *vtab = (rst_attached_vtab *)base->pVtab;
@@ -223,7 +228,7 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int c
         if (i >= sqlite3_bind_parameter_count(cursor->kept->statement)) break;
         code = i < PLAN_TOLD_TERMS && lists[i] != NULL
                    ? sqlite3_bind_text(cursor->kept->statement, i + 1, lists[i], -1, SQLITE_TRANSIENT)
-                   : sqlite3_bind_value(cursor->kept->statement, i + 1, values[i]);
+                   : bind(cursor->kept->statement, i + 1, values[i]);
     }
     for (int i = 0; i < PLAN_TOLD_TERMS; i++) sqlite3_free(lists[i]);
     if (code != SQLITE_OK) return rst_take_message(&vtab->base, code, message);
@@ -244,7 +249,7 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int numbe
     if (sqlite3_vtab_nochange(context)) return SQLITE_OK;
     if (number < shape->count)
         sqlite3_result_value(context, sqlite3_column_value(cursor->kept->statement, number + 1));
-    else if (number > names_column(shape))
+    else if (number > rst_attached_names_column(shape))
         sqlite3_result_value(context, sqlite3_column_value(cursor->kept->statement, 0));
     return SQLITE_OK;
 }
@@ -254,169 +259,6 @@ static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out) {
     const rst_attached_shape *shape = &((rst_attached_vtab *)base->pVtab)->shape;
     *out = shape->view || shape->rowid == NULL ? cursor->number : sqlite3_column_int64(cursor->kept->statement, 0);
     return SQLITE_OK;
-}
-
-/* ---- writing ---- */
-
-/* What an INSERT gives: without a list of names every column but generated and hidden ones. */
-static bool is_named(const rst_attached_shape *shape, int i, const char *names) {
-    if (names == NULL) return !shape->columns[i].generated && !shape->columns[i].hidden;
-    return i < (int)strlen(names) && names[i] == '1';
-}
-
-static uint64_t stamp_in(const char *names) {
-    uint64_t stamp = 0;
-    for (int i = 0; i < NAMES_STAMP; i++)
-        stamp = stamp << 4 | (uint64_t)(names[i] <= '9' ? names[i] - '0' : names[i] - 'a' + 10);
-    return stamp;
-}
-
-static const char *conflict_words(int conflict) {
-    switch (conflict) {
-    case SQLITE_IGNORE: return " OR IGNORE";
-    case SQLITE_REPLACE: return " OR REPLACE";
-    case SQLITE_FAIL: return " OR FAIL";
-    case SQLITE_ROLLBACK: return " OR ROLLBACK";
-    default: return ""; /* SQLITE_ABORT also where nothing is said: the table's own clauses decide */
-    }
-}
-
-static char *insert_text(const rst_attached_shape *shape, int conflict, const char *names, bool with_rowid) {
-    sqlite3_str *text = sqlite3_str_new(NULL);
-    int number = 0;
-    sqlite3_str_appendf(text, "INSERT%s INTO main.\"%w\"", conflict_words(conflict), shape->name);
-    for (int i = -1; i < shape->count; i++) {
-        if (i < 0 ? !with_rowid : !is_named(shape, i, names)) continue;
-        sqlite3_str_appendall(text, number++ == 0 ? "(" : ",");
-        if (i < 0)
-            sqlite3_str_appendall(text, shape->rowid);
-        else
-            sqlite3_str_appendf(text, "\"%w\"", shape->columns[i].name);
-    }
-    if (number == 0) sqlite3_str_appendall(text, " DEFAULT VALUES");
-    for (int i = 0; i < number; i++) sqlite3_str_appendf(text, "%s?%d", i == 0 ? ") VALUES(" : ",", i + 1);
-    if (number > 0) sqlite3_str_appendall(text, ")");
-    return sqlite3_str_finish(text);
-}
-
-/* UPDATE ... FROM gives every column a value, generated ones too. */
-static bool gives_all(const rst_attached_shape *shape, sqlite3_value **values) {
-    for (int i = 0; i < shape->count; i++)
-        if (sqlite3_value_nochange(values[i])) return false;
-    return true;
-}
-
-static bool is_set(const rst_attached_shape *shape, sqlite3_value **values, int i, bool all) {
-    return all ? !shape->columns[i].generated : !sqlite3_value_nochange(values[i]);
-}
-
-static char *update_text(const rst_attached_shape *shape, int conflict, sqlite3_value **values, bool moves, bool all) {
-    sqlite3_str *text = sqlite3_str_new(NULL);
-    int number = 1;
-    sqlite3_str_appendf(text, "UPDATE%s main.\"%w\" SET ", conflict_words(conflict), shape->name);
-    if (moves) sqlite3_str_appendf(text, "%s=?%d", shape->rowid, ++number);
-    for (int i = 0; i < shape->count; i++) {
-        if (!is_set(shape, values, i, all)) continue;
-        sqlite3_str_appendf(text, "%s\"%w\"=?%d", number > 1 ? "," : "", shape->columns[i].name, number + 1);
-        number++;
-    }
-    sqlite3_str_appendf(text, " WHERE %s=?1", shape->without_rowid ? "\"rootstock key\"" : shape->rowid);
-    return sqlite3_str_finish(text);
-}
-
-/* Runs the change with the values bound. */
-static int change(rst_attached_vtab *vtab, char *text, int conflict, sqlite3_value **values, int count,
-                  char **message) {
-    rst_attached *a = vtab->attached;
-    rst_kept *kept = NULL;
-    sqlite3_int64 total = sqlite3_total_changes64(a->inner);
-    int code = text == NULL ? SQLITE_NOMEM : rst_inner_write(a, message);
-    if (code == SQLITE_OK) code = rst_kept_get(a, text, &kept, message);
-    sqlite3_set_last_insert_rowid(a->inner, sqlite3_last_insert_rowid(a->c->db));
-    sqlite3_free(text);
-    for (int i = 0; i < count && code == SQLITE_OK; i++) code = sqlite3_bind_value(kept->statement, i + 1, values[i]);
-    if (code == SQLITE_OK) {
-        do {
-            code = sqlite3_step(kept->statement);
-        } while (code == SQLITE_ROW);
-        code = code == SQLITE_DONE ? SQLITE_OK : rst_inner_failed(a, code, message);
-        /* What triggers have changed counts beside the row, even if that fails. */
-        total = sqlite3_total_changes64(a->inner) - total - (code == SQLITE_OK ? sqlite3_changes64(a->inner) : 0);
-        if (total > 0) (void)rst_attached_count(a, total, NULL);
-        /* A row that is ignored must not be counted; one that is refused for another reason must not be ignored. */
-        if (conflict == SQLITE_IGNORE && code == SQLITE_OK && sqlite3_changes(a->inner) == 0)
-            code = SQLITE_CONSTRAINT;
-        else if (conflict == SQLITE_IGNORE && (code & 0xff) == SQLITE_CONSTRAINT)
-            code = SQLITE_ERROR;
-    }
-    rst_kept_done(kept);
-    if (code != SQLITE_OK) (void)rst_inner_rolled_back(a);
-    return code;
-}
-
-static int refuse(rst_attached_vtab *vtab, const char *verb) {
-    return rst_take_message(&vtab->base, SQLITE_ERROR,
-                            sqlite3_mprintf("cannot %s %s of attached store %s: %s", verb, vtab->shape.name,
-                                            vtab->attached->schema,
-                                            vtab->shape.view ? "it is a view" : "its columns hide the rowid"));
-}
-
-static int update(sqlite3_vtab *base, int count, sqlite3_value **values, sqlite3_int64 *rowid_out) {
-    rst_attached_vtab *vtab = (rst_attached_vtab *)base;
-    const rst_attached_shape *shape = &vtab->shape;
-    rst_attached *a = vtab->attached;
-    const int conflict = sqlite3_vtab_on_conflict(a->c->db);
-    sqlite3_value **bound, **columns = values + 2;
-    char *message = NULL, *text;
-    int code, number = 0;
-    if (shape->name == NULL) return SQLITE_OK; /* the counter */
-    if (shape->broken != NULL) return rst_take_message(base, SQLITE_ERROR, sqlite3_mprintf("%s", shape->broken));
-    if (count > 1 && sqlite3_value_type(values[0]) == SQLITE_NULL) {
-        const char *names = (const char *)sqlite3_value_text(columns[names_column(shape)]);
-        const bool with_rowid = !shape->without_rowid && sqlite3_value_type(values[1]) != SQLITE_NULL;
-        if (names != NULL && (strlen(names) < NAMES_STAMP || stamp_in(names) != shape->stamp))
-            return rst_take_message(base, SQLITE_SCHEMA,
-                                    sqlite3_mprintf("database schema has changed: prepare the INSERT anew"));
-        if (names != NULL) names += NAMES_STAMP;
-        if (with_rowid && shape->rowid == NULL) return refuse(vtab, "choose a rowid in");
-        bound = sqlite3_malloc64(((sqlite3_uint64)shape->count + 1) * sizeof *bound);
-        if (bound == NULL) return SQLITE_NOMEM;
-        if (with_rowid) bound[number++] = values[1];
-        for (int i = 0; i < shape->count; i++) {
-            if (is_named(shape, i, names)) bound[number++] = columns[i];
-        }
-        text = insert_text(shape, conflict, names, with_rowid);
-        code = change(vtab, text, conflict, bound, number, &message);
-        if (code == SQLITE_OK) *rowid_out = sqlite3_last_insert_rowid(a->inner);
-        sqlite3_free(bound);
-        return rst_take_message(base, code, message);
-    }
-    if (shape->view || (!shape->without_rowid && shape->rowid == NULL))
-        return refuse(vtab, count == 1 ? "delete rows from" : "update rows of");
-    if (count == 1) {
-        text = sqlite3_mprintf("DELETE FROM main.\"%w\" WHERE %s=?1", shape->name,
-                               shape->without_rowid ? "\"rootstock key\"" : shape->rowid);
-        code = change(vtab, text, 0, values, 1, &message);
-        return rst_take_message(base, code, message);
-    }
-    bound = sqlite3_malloc64(((sqlite3_uint64)shape->count + 2) * sizeof *bound);
-    if (bound == NULL) return SQLITE_NOMEM;
-    const bool all = gives_all(shape, columns);
-    const bool moves = !shape->without_rowid && sqlite3_value_int64(values[0]) != sqlite3_value_int64(values[1]);
-    bound[number++] = values[0];
-    if (moves) bound[number++] = values[1];
-    for (int i = 0; i < shape->count; i++) {
-        if (is_set(shape, columns, i, all)) bound[number++] = columns[i];
-    }
-    code = SQLITE_OK;
-    if (number > 1) {
-        if (all) code = rst_inner_from_mark(a, &message);
-        text = code == SQLITE_OK ? update_text(shape, conflict, columns, moves, all) : NULL;
-        if (code == SQLITE_OK) code = change(vtab, text, conflict, bound, number, &message);
-        if (code != SQLITE_OK && code != SQLITE_CONSTRAINT && conflict != SQLITE_FAIL) rst_inner_from_undo(a);
-    }
-    sqlite3_free(bound);
-    return rst_take_message(base, code, message);
 }
 
 /* ---- transactions ---- */
@@ -471,6 +313,15 @@ static int rename_table(sqlite3_vtab *base, const char *name) {
                             sqlite3_mprintf("a table of an attached store is altered through rootstock_rewrite"));
 }
 
+/* bm25(t), snippet(t) and their like: they ask the module's cursor, whose number or address the column t has. */
+static int find_function(sqlite3_vtab *base, int count, const char *name,
+                         void (**function)(sqlite3_context *, int, sqlite3_value **), void **argument) {
+    const rst_attached_vtab *vtab = (rst_attached_vtab *)base;
+    const rst_attached *a = vtab->attached;
+    if (!vtab->shape.hosted || front_of(a->c)->attaching == NULL) return 0;
+    return front_of(a->c)->attaching->find_function(a->inner, vtab->shape.name, count, name, function, argument);
+}
+
 const sqlite3_module rst_attached_module = {
     .iVersion = 2,
     .xCreate = create_table,
@@ -485,11 +336,12 @@ const sqlite3_module rst_attached_module = {
     .xEof = eof,
     .xColumn = column,
     .xRowid = rowid,
-    .xUpdate = update,
+    .xUpdate = rst_attached_update,
     .xBegin = begin,
     .xSync = sync_table,
     .xCommit = commit,
     .xRollback = rollback,
+    .xFindFunction = find_function,
     .xRename = rename_table,
     .xSavepoint = savepoint,
     .xRelease = release,

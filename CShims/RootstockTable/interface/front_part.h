@@ -11,9 +11,9 @@ typedef struct rst_front {
     struct rst_told *told;       /* what rootstock_column_fact_of gave, see statement_info.c */
     /* what texts become, see rewrite_cache.c; or null */
     struct rst_rewrite_cache *rewrite_cache;
-    bool lasts; /* what the last text became it becomes until the schema changes */
-    int (*choose)(const char *name, char **path, char **engine, char **options, char **message); /* see hosting.h */
-    struct rst_attached *attached; /* the stores that ATTACH has attached */
+    bool lasts;                                  /* what the last text became it becomes until the schema changes */
+    const struct rootstock_attaching *attaching; /* see hosting.h */
+    struct rst_attached *attached;               /* the stores that ATTACH has attached */
 } rst_front;
 
 static inline rst_front *front_of(const rst_connection *c) {

@@ -53,7 +53,17 @@ void rootstock_aside_end(sqlite3 *db, const rootstock_aside *aside);
 ** the URI's parameter engine.
 ** A db that has a chooser is a program's that knows of no store: its threads may hand a transaction on. */
 typedef int (*rootstock_attach_chooser)(const char *name, char **path, char **engine, char **options, char **message);
-int rootstock_host_attach(sqlite3 *db, rootstock_attach_chooser choose);
+typedef struct rootstock_attaching {
+    rootstock_attach_chooser choose;
+    /* Gives the `:memory:` connection on which a store that db attaches is opened, with SQLite's own modules hosted.
+    ** They know what the program has told db's: tokenizers, functions of FTS5. SQLITE_OK, or *inner is null. */
+    int (*open)(sqlite3 *db, sqlite3 **inner);
+    /* xFindFunction of the table of a hosted module on inner, which is connected. */
+    int (*find_function)(sqlite3 *inner, const char *table, int count, const char *name,
+                         void (**function)(sqlite3_context *, int, sqlite3_value **), void **argument);
+} rootstock_attaching;
+/* attaching: null, or one that outlives db. */
+int rootstock_host_attach(sqlite3 *db, const rootstock_attaching *attaching);
 /* The store of db stands for a database in memory: PRAGMA database_list gives it no file name. */
 void rootstock_host_nameless(sqlite3 *db);
 /* Whether a store is attached to db under that schema name: there is no file of SQLite's behind it. */
