@@ -220,6 +220,9 @@ static int prepare_internal(sqlite3 *db, const char *text, int bytes, unsigned f
     int code;
     if (rsti_find(db) == NULL) return sqlite3_prepare_v3(db, text, bytes, flags, out, tail);
     flags &= ~(unsigned)SQLITE_PREPARE_NO_VTAB;
+    /* Asked while SQLite connects the table, when nothing else can be connected: the front door might try. */
+    if (strncmp(text, "PRAGMA ", 7) == 0 && strstr(text, ".data_version") != NULL)
+        return sqlite3_prepare_v3(db, "SELECT rootstock_data_version()", -1, flags, out, tail);
     if (strncmp(text, "PRAGMA ", 7) != 0 && strstr(text, ")ON CONFLICT(") == NULL)
         return sqlite3_prepare_v3(db, text, bytes, flags, out, tail);
     code = rootstock_rewrite(db, text, bytes, &rewritten, tail, NULL);

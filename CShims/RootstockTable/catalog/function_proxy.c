@@ -53,7 +53,9 @@ static void call(sqlite3_context *context, int count, sqlite3_value **values) {
         store_of(c)->judging--;
         schema->program = program;
         if (code == SQLITE_ROW) {
-            sqlite3_result_value(context, sqlite3_column_value(statement, 0));
+            /* A NULL may be a pointer, which goes with the statement. */
+            if (sqlite3_column_type(statement, 0) != SQLITE_NULL)
+                sqlite3_result_value(context, sqlite3_column_value(statement, 0));
             code = SQLITE_OK;
         } else {
             code = sqlite3_reset(statement);

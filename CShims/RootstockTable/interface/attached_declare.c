@@ -191,12 +191,15 @@ static void find_rowid(rst_attached_shape *shape) {
 
 /* The columns that its module declares on inner, which connects it; or why it cannot. */
 static int read_hosted(rst_attached *a, rst_attached_shape *shape, char **message) {
-    char *text = sqlite3_mprintf("PRAGMA main.table_xinfo(\"%w\")", shape->name);
-    sqlite3_stmt *list = NULL;
-    int code = text == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(a->inner, text, -1, &list, NULL);
+    char *text = sqlite3_mprintf("SELECT 1 FROM main.\"%w\";PRAGMA main.table_xinfo(\"%w\")", shape->name, shape->name);
+    sqlite3_stmt *list = NULL, *connects = NULL;
+    const char *pragma = NULL;
+    int code = text == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(a->inner, text, -1, &connects, &pragma);
+    if (code == SQLITE_OK) code = sqlite3_prepare_v2(a->inner, pragma, -1, &list, NULL);
     if (code != SQLITE_OK && code != SQLITE_NOMEM) code = rst_inner_failed(a, code, message);
     while (code == SQLITE_OK && sqlite3_step(list) == SQLITE_ROW) code = read_column(a, shape, list);
     (void)sqlite3_finalize(list);
+    (void)sqlite3_finalize(connects);
     sqlite3_free(text);
     find_rowid(shape);
     return code;
@@ -229,8 +232,10 @@ int rst_attached_shape_read(rst_attached *a, const char *name, rst_attached_shap
                        shape, read_kind, message);
     if (code == SQLITE_OK) code = read_columns(a, shape, message);
     if (code == SQLITE_OK && shape->view) code = read_view(a, shape, message);
-    /* A view whose table is gone, a table of a module that inner has not: said when it is asked for. */
-    if (code != SQLITE_OK && code != SQLITE_NOMEM && message != NULL && *message != NULL) {
+    /* A view whose table is gone, a table of a module that inner has not: said when it is asked for. What FTS misses, a
+    ** tokenizer, may come later: until then SQLite does not connect the table. */
+    if (code != SQLITE_OK && (!shape->hosted || a->declaring) && code != SQLITE_NOMEM && message != NULL &&
+        *message != NULL) {
         shape->broken = *message;
         *message = NULL;
         return SQLITE_OK;

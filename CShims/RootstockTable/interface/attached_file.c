@@ -110,7 +110,7 @@ static char *uri_of(const char *path) {
         else
             sqlite3_str_appendf(text, "%%%02X", (unsigned char)*path);
     }
-    sqlite3_str_appendall(text, "?vfs=rootstock-attached&cache=private&mode=rwc");
+    sqlite3_str_appendall(text, "?vfs=rootstock-attached&cache=private");
     return sqlite3_str_finish(text);
 }
 

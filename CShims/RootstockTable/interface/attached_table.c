@@ -36,7 +36,7 @@ static int connect_table(sqlite3 *db, void *context, int count, const char *cons
     if (vtab == NULL) return SQLITE_NOMEM;
     memset(vtab, 0, sizeof *vtab);
     if (!counter) code = rst_attached_shape_read(a, arguments[2], &vtab->shape, message);
-    if (code == SQLITE_ERROR && a->declaring && vtab->shape.count == 0) {
+    if (code == SQLITE_ERROR && a->declaring && vtab->shape.count == 0 && !vtab->shape.hosted) {
         rst_forget_message(message); /* about to be dropped: SQLite wants it connected first */
         code = SQLITE_OK;
     }

@@ -246,11 +246,13 @@ static const rst_syntax *other_table(rst_attached *a, const rst_syntax_tree *tre
 }
 
 /* Which other table than the store's own the statement reads: *name, as it is written; a null start: none. Where it
-** calls functions, inner learns what the connection knows. */
-static int reads_other(rst_attached *a, const char *sql, const char *end, rst_span *name) {
+** calls functions, inner learns what the connection knows. But what R-Tree's functions give, pointers, nobody can hand
+** on: with calls_too, *name is such a function. */
+static int reads_other(rst_attached *a, const char *sql, const char *end, bool calls_too, rst_span *name) {
     rst_syntax_tree tree;
     int code = rst_syntax_parse(&tree, sql, end);
     const rst_syntax *other = code == SQLITE_OK ? other_table(a, &tree, tree.root) : NULL;
+    if (code == SQLITE_OK && other == NULL && calls_too) other = rst_syntax_matched_call(tree.root);
     *name = other == NULL ? (rst_span){NULL, NULL} : (rst_span){other->first->start, other->first->end};
     if (code == SQLITE_OK && other == NULL &&
         (rst_syntax_has(tree.root, SYNTAX_CALL) || rst_syntax_has(tree.root, SYNTAX_LIKE)))
@@ -336,7 +338,7 @@ static int change_text(rst_connection *c, const rst_statement_parts *parts, char
     runs_whole = parts->upsert.start != NULL || parts->returning.start != NULL || parts->index.type != TOKEN_END ||
                  rst_token_same_name(&parts->table, "sqlite_sequence") ||
                  rst_token_same_name(&parts->table, "sqlite_stat1");
-    code = reads_other(a, sql, end, &other);
+    code = reads_other(a, sql, end, !runs_whole, &other);
     if (code != SQLITE_OK) return code;
     if (other.start == NULL) {
         code = whole(a, sql, end, WHOLE_SHOWS, out, message);
@@ -431,7 +433,7 @@ static int rewrite_schema(rst_connection *c, const char *sql, const char *end, c
     int code;
     if (a == NULL) return creates_as(&s) ? rewrite_names(c, sql, end, out) : SQLITE_OK;
     *done = true;
-    code = rst_token_is(&s.verb, "CREATE") ? reads_other(a, sql, end, &other) : SQLITE_OK;
+    code = rst_token_is(&s.verb, "CREATE") ? reads_other(a, sql, end, creates_as(&s), &other) : SQLITE_OK;
     if (code != SQLITE_OK) return code;
     return whole(a, sql, end, other.start != NULL && creates_as(&s) ? WHOLE_CREATES : WHOLE_RUNS, out, message);
 }

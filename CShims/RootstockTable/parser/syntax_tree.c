@@ -195,6 +195,18 @@ rst_token rst_syntax_operator(const rst_syntax *node) {
     return rst_token_next(&p, node->end);
 }
 
+const rst_syntax *rst_syntax_matched_call(const rst_syntax *node) {
+    if (node->kind == SYNTAX_LIKE && node->first->next->kind == SYNTAX_CALL) {
+        const rst_token word = rst_syntax_operator(node);
+        if (rst_token_is(&word, "MATCH")) return node->first->next;
+    }
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
+        const rst_syntax *found = rst_syntax_matched_call(child);
+        if (found != NULL) return found;
+    }
+    return NULL;
+}
+
 const rst_syntax *rst_syntax_unwrap(const rst_syntax *node) {
     while (node->kind == SYNTAX_PARENTHESES) node = node->first;
     return node;

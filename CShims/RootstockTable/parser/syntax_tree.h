@@ -130,6 +130,8 @@ bool rst_syntax_has(const rst_syntax *node, rst_syntax_kind kind);
 rst_token rst_syntax_token(const rst_syntax *node, int number);
 /* The word or mark of an operation, behind its first operand; of NOT IN and IS NOT the first. */
 rst_token rst_syntax_operator(const rst_syntax *node);
+/* The f(...) of an x MATCH f(...) in the node; or null. */
+const rst_syntax *rst_syntax_matched_call(const rst_syntax *node);
 /* What stands inside of the parentheses around it, however many. */
 const rst_syntax *rst_syntax_unwrap(const rst_syntax *node);
 /* The last part of a SYNTAX_NAME, and the one before: TOKEN_END if there is none. */
