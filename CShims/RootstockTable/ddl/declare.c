@@ -163,21 +163,30 @@ static bool is_current(rst_connection *c, rst_declared *declared, int *next, boo
     return false;
 }
 
+/* Whether a table comes or goes beside triggers that are declared. */
+static bool tables_differ(rst_connection *c) {
+    const rst_definitions *definitions = definitions_of(c);
+    int next = schema_of(c)->table_count - 1, tables = 0;
+    bool triggers = false, current = true, shown;
+    for (int i = 0; i < definitions->declared_count && !triggers; i++)
+        triggers = definitions->declared[i].type == DECLARED_TRIGGER;
+    for (int i = definitions->declared_count - 1; triggers && current && i >= 0; i--) {
+        rst_declared *declared = &definitions->declared[i];
+        if (declared->type != DECLARED_TABLE) continue;
+        current = is_current(c, declared, &next, &shown);
+        tables += rst_table_listed(c, declared->name) != NULL;
+    }
+    return triggers && (!current || tables < schema_of(c)->table_count);
+}
+
 /* Takes away what is not the schema's any more. A view takes its triggers along, whose own texts may be unchanged. A
-** trigger that inserts into a table names the columns that the table had. So where a view or table goes, all triggers
-** do, and are declared anew. */
+** trigger that inserts into a table names the columns that the table had. So where a view or table goes or comes, all
+** triggers go, and are declared anew. */
 static int undeclare_stale(rst_connection *c, rst_kept_triggers *kept, char **message) {
     rst_definitions *definitions = definitions_of(c);
     const int last = schema_of(c)->table_count - 1;
-    bool views_go = false, triggers_go = false, shown;
+    bool views_go = false, triggers_go = tables_differ(c), shown;
     int code = SQLITE_OK, next = last;
-    for (int i = 0; i < definitions->declared_count && !triggers_go; i++)
-        triggers_go = definitions->declared[i].type == DECLARED_TRIGGER;
-    for (int i = definitions->declared_count - 1; triggers_go && i >= 0; i--) {
-        if (definitions->declared[i].type == DECLARED_TABLE && !is_current(c, &definitions->declared[i], &next, &shown))
-            break;
-        triggers_go = i > 0;
-    }
     for (int i = 0; i < definitions->declared_count && !views_go; i++)
         views_go =
             definitions->declared[i].type == DECLARED_VIEW && !is_current(c, &definitions->declared[i], &next, &shown);

@@ -243,8 +243,23 @@ static void drop_temporary_trigger_function(sqlite3_context *context, int count,
     rst_function_run(context, values, drop_temporary_trigger);
 }
 
+/* rootstock_written(sql): a text of temp.sqlite_master as the program wrote it. */
+static void written_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    const char *sql = (const char *)sqlite3_value_text(values[0]);
+    char *written;
+    UNUSED(count);
+    if (sql == NULL) return;
+    written = rst_trigger_written(sql);
+    if (written == NULL)
+        sqlite3_result_error_nomem(context);
+    else
+        sqlite3_result_text(context, written, -1, sqlite3_free);
+}
+
 int rst_temporary_register(rst_connection *c) {
-    int code = rst_function(c, "rootstock_temp_trigger", 1, SQLITE_DIRECTONLY, temporary_trigger_function);
+    int code = rst_function(c, "rootstock_written", 1, SQLITE_INNOCUOUS, written_function);
+    if (code == SQLITE_OK)
+        code = rst_function(c, "rootstock_temp_trigger", 1, SQLITE_DIRECTONLY, temporary_trigger_function);
     if (code == SQLITE_OK)
         code = rst_function(c, "rootstock_drop_temp_trigger", 1, SQLITE_DIRECTONLY, drop_temporary_trigger_function);
     return code;

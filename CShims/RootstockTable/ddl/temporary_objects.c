@@ -12,6 +12,7 @@
 
 #include "ddl/declare.h"
 #include "rewriter/transform.h"
+#include "rewriter/trigger_text.h"
 
 #include <string.h>
 
@@ -21,13 +22,14 @@ typedef struct temporary_object {
     char *type, *name, *table_name, *sql;
     bool attached; /* stands for a table or view of an attached file */
     bool lent;
-    char *now; /* the text that ALTER TABLE made of it; null: the same */
+    char *stands; /* a trigger's text as temp has it, where `sql` is what the program wrote */
+    char *now;    /* the text that ALTER TABLE made of it; null: the same */
+    char *fresh;  /* what is to stand by then */
 } temporary_object;
 
 struct rst_temporary_objects {
     temporary_object *list;
     int count;
-    bool adds; /* ALTER TABLE ... ADD COLUMN */
 };
 
 void rst_temporary_objects_free(rst_connection *c) {
@@ -38,7 +40,9 @@ void rst_temporary_objects_free(rst_connection *c) {
         sqlite3_free(objects->list[i].name);
         sqlite3_free(objects->list[i].table_name);
         sqlite3_free(objects->list[i].sql);
+        sqlite3_free(objects->list[i].stands);
         sqlite3_free(objects->list[i].now);
+        sqlite3_free(objects->list[i].fresh);
     }
     sqlite3_free(objects->list);
     sqlite3_free(objects);
@@ -68,7 +72,8 @@ static int read_objects(rst_connection *c, struct rst_temporary_objects *objects
         object->type = rst_column_copy(statement, 0);
         object->name = rst_column_copy(statement, 1);
         object->table_name = rst_column_copy(statement, 2);
-        object->sql = rst_column_copy(statement, 3);
+        object->stands = rst_column_copy(statement, 3);
+        object->sql = object->stands == NULL ? NULL : rst_trigger_written(object->stands);
         if (object->type == NULL || object->name == NULL || object->table_name == NULL || object->sql == NULL) {
             code = SQLITE_NOMEM;
             break;
@@ -78,13 +83,18 @@ static int read_objects(rst_connection *c, struct rst_temporary_objects *objects
     return code;
 }
 
+static int read_own(rst_connection *c, struct rst_temporary_objects *objects, const char *types) {
+    return read_objects(
+        c, objects, false,
+        sqlite3_mprintf("SELECT type, name, tbl_name, sql FROM temp.sqlite_master WHERE type IN (%s) AND sql NOTNULL "
+                        "AND " ROOTSTOCK_NOT_MADE " AND " NOT_SQLITES " ORDER BY rowid",
+                        types));
+}
+
 /* Those of temp, and tables and views of the attached files, in the order in which SQLite looks for a name. */
 static int read_all(rst_connection *c, struct rst_temporary_objects *objects) {
     const char *schema;
-    int code = read_objects(
-        c, objects, false,
-        sqlite3_mprintf("SELECT type, name, tbl_name, sql FROM temp.sqlite_master WHERE type<>'index' AND sql NOTNULL "
-                        "AND " ROOTSTOCK_NOT_MADE " AND " NOT_SQLITES " ORDER BY rowid"));
+    int code = read_own(c, objects, "'table','view','trigger'");
     if (objects->count == 0 && rewriter_of(c)->temporary_trigger_count == 0) return code;
     for (int i = 2; code == SQLITE_OK && (schema = sqlite3_db_name(c->db, i)) != NULL; i++) {
         if (strcmp(schema, "rootstock") == 0) continue;
@@ -144,15 +154,16 @@ static bool names_what_the_mirror_lacks(rst_connection *c, const char *sql) {
 int rst_temporary_objects_lend(rst_connection *c, const rst_schema_statement *s) {
     rst_schema *schema = schema_of(c);
     struct rst_temporary_objects *objects;
+    const bool alters = rst_token_is(&s->verb, "ALTER");
     int code;
     rst_temporary_objects_free(c);
     /* beside a native file SQLite does it itself */
-    if (schema->sidecar || !rst_token_is(&s->verb, "ALTER")) return SQLITE_OK;
+    if (schema->sidecar || !(alters || rst_schema_statement_is(s, "CREATE", "TABLE"))) return SQLITE_OK;
     objects = sqlite3_malloc64(sizeof *objects);
     if (objects == NULL) return SQLITE_NOMEM;
     memset(objects, 0, sizeof *objects);
     definitions_of(c)->temporary_objects = objects;
-    objects->adds = rst_token_is(&s->after, "ADD");
+    if (!alters) return read_own(c, objects, "'trigger'"); /* no text changes by it */
     code = read_all(c, objects);
     for (int i = 0; i < objects->count && code == SQLITE_OK; i++) {
         temporary_object *object = &objects->list[i];
@@ -229,37 +240,49 @@ static bool loses_view(const struct rst_temporary_objects *objects, const tempor
     return false;
 }
 
-/* An INSERT that names columns leaves the new one to its DEFAULT, which the front door writes out: it does so anew, in
-** what it made of the text before. All are made anew, for the newest fires first. */
-static int follow_columns(rst_connection *c, const temporary_object *trigger, char **message) {
-    char *text = rst_temporary_text(trigger->now != NULL ? trigger->now : trigger->sql), *fresh = NULL;
-    int code = text == NULL ? SQLITE_NOMEM : SQLITE_OK;
-    if (code == SQLITE_OK) code = rst_transform_object(c, text, &fresh, message);
-    if (code == SQLITE_OK) code = rst_execute(c, message, "DROP TRIGGER IF EXISTS temp.\"%w\"", trigger->name);
-    if (code == SQLITE_OK) code = rst_execute(c, message, "%s", fresh != NULL ? fresh : text);
-    sqlite3_free(fresh);
+/* What a trigger is to be by now. The front door writes out the DEFAULT of a column that its INSERT leaves out, and a
+** table that was not there may be the store's. *differs: it does, or it went with its view. */
+static int make_fresh(rst_connection *c, const struct rst_temporary_objects *objects, temporary_object *trigger,
+                      bool *differs, char **message) {
+    char *text = rst_temporary_text(trigger->now != NULL ? trigger->now : trigger->sql), *stands;
+    int code = text == NULL ? SQLITE_NOMEM : rst_transform_temporary(c, text, &trigger->fresh, message);
+    if (code == SQLITE_ERROR) { /* a statement that cannot be had says so when it fires */
+        rst_forget_message(message);
+        code = SQLITE_OK;
+    }
+    if (code == SQLITE_OK && trigger->fresh == NULL) {
+        trigger->fresh = text;
+        text = NULL;
+    }
+    stands = rst_temporary_text(trigger->stands);
+    if (code == SQLITE_OK && stands == NULL) code = SQLITE_NOMEM;
+    if (code == SQLITE_OK) *differs |= loses_view(objects, trigger) || strcmp(trigger->fresh, stands) != 0;
+    sqlite3_free(stands);
     sqlite3_free(text);
     return code;
 }
 
+/* All triggers are made anew where one is, for the newest fires first. */
 int rst_temporary_objects_follow(rst_connection *c, char **message) {
     struct rst_temporary_objects *objects = definitions_of(c)->temporary_objects;
+    const int count = objects == NULL ? 0 : objects->count;
+    bool differs = false;
     int code = SQLITE_OK;
-    for (int i = 0; objects != NULL && i < objects->count && code == SQLITE_OK; i++) {
+    for (int i = 0; i < count && code == SQLITE_OK; i++)
+        if (is(&objects->list[i], "trigger")) code = make_fresh(c, objects, &objects->list[i], &differs, message);
+    for (int i = 0; i < count && code == SQLITE_OK; i++) {
         const temporary_object *object = &objects->list[i];
-        if (object->now != NULL)
+        if (object->now != NULL || (differs && is(object, "trigger")))
             code = rst_execute(c, message, "DROP %s IF EXISTS temp.\"%w\"", object->type, object->name);
     }
-    for (int i = 0; objects != NULL && i < objects->count && code == SQLITE_OK; i++) {
+    for (int i = 0; i < count && code == SQLITE_OK; i++) {
         const temporary_object *object = &objects->list[i];
         char *text;
-        if (object->now == NULL && !(is(object, "trigger") && loses_view(objects, object))) continue;
-        text = rst_temporary_text(object->now != NULL ? object->now : object->sql);
+        if (is(object, "trigger") ? !differs : object->now == NULL) continue;
+        text = object->fresh != NULL ? sqlite3_mprintf("%s", object->fresh) : rst_temporary_text(object->now);
         code = text == NULL ? SQLITE_NOMEM : rst_execute(c, message, "%s", text);
         sqlite3_free(text);
     }
-    for (int i = 0; objects != NULL && objects->adds && i < objects->count && code == SQLITE_OK; i++)
-        if (is(&objects->list[i], "trigger")) code = follow_columns(c, &objects->list[i], message);
     rst_temporary_objects_free(c);
     return code;
 }

@@ -12,6 +12,7 @@
 #include "program/runner.h"
 #include "ddl/temporary.h"
 #include "executor/trigger.h"
+#include "rewriter/trigger_text.h"
 
 #include <string.h>
 
@@ -83,7 +84,7 @@ static int check_virtual(rst_connection *c, const rst_schema_statement *s, const
 /* Of one statement: more may follow it in the text. */
 static int transform_object(rst_connection *c, const char *sql, const char *end, char **out, char **message) {
     char *text = rst_span_text(sql, end);
-    int code = text == NULL ? SQLITE_NOMEM : rst_transform_object(c, text, out, message);
+    int code = text == NULL ? SQLITE_NOMEM : rst_transform_temporary(c, text, out, message);
     sqlite3_free(text);
     return code;
 }

@@ -16,7 +16,7 @@
 #include <string.h>
 
 /* What temp's own schema table becomes: without the objects that triggers are made of, with the triggers. */
-#define TEMP_SCHEMA_READS "(SELECT * FROM "
+#define TEMP_SCHEMA_READS "(SELECT type, name, tbl_name, rootpage, rootstock_written(sql) AS sql FROM "
 #define TEMP_SCHEMA_OWN "temp.sqlite_master WHERE " ROOTSTOCK_NOT_MADE " UNION ALL "
 #define TEMP_SCHEMA_TRIGGERS "SELECT * FROM rootstock_temp_schema)"
 static const char temp_schema[] = TEMP_SCHEMA_READS TEMP_SCHEMA_OWN TEMP_SCHEMA_TRIGGERS;

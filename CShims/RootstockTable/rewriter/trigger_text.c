@@ -13,6 +13,7 @@
 
 #include "rewriter/update_from.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void rst_trigger_parsed_free(rst_trigger_parsed *parsed) {
@@ -309,4 +310,39 @@ int rst_transform_object(rst_connection *c, const char *sql, char **out, char **
         return *out == NULL ? SQLITE_NOMEM : code;
     }
     return rst_transform_names(c, sql, end, out, message);
+}
+
+/* Behind the last statement of a trigger in temp stands what the program wrote, in hexadecimal digits. */
+#define WRITTEN "/*rootstock "
+#define WRITTEN_END "*/ END"
+
+int rst_transform_temporary(rst_connection *c, const char *sql, char **out, char **message) {
+    const char *end = rst_token_last_end(sql, sql + strlen(sql));
+    const rst_schema_statement s = rst_schema_statement_read(sql, end);
+    sqlite3_str *text;
+    int code = rst_transform_object(c, sql, out, message);
+    if (code != SQLITE_OK || *out == NULL || !rst_token_is(&s.type, "TRIGGER")) return code;
+    text = sqlite3_str_new(NULL);
+    sqlite3_str_append(text, *out, (int)strlen(*out) - 3); /* END */
+    sqlite3_str_appendall(text, WRITTEN);
+    for (const char *p = s.name.text; p < end; p++) sqlite3_str_appendf(text, "%02x", (unsigned char)*p);
+    sqlite3_str_appendall(text, WRITTEN_END);
+    sqlite3_free(*out);
+    return rst_str_give(text, SQLITE_OK, out);
+}
+
+char *rst_trigger_written(const char *sql) {
+    const size_t size = strlen(sql), behind = sizeof WRITTEN_END - 1, before = sizeof WRITTEN - 1;
+    const char *end = sql + size - (size < behind ? size : behind), *p = end;
+    sqlite3_str *text;
+    while (p > sql && p[-1] != ' ') p--;
+    if (p < sql + before || strcmp(end, WRITTEN_END) != 0 || strncmp(p - before, WRITTEN, before) != 0)
+        return sqlite3_mprintf("%s", sql);
+    text = sqlite3_str_new(NULL);
+    sqlite3_str_appendall(text, "CREATE TRIGGER ");
+    for (; p + 1 < end; p += 2) {
+        const char digits[] = {p[0], p[1], 0};
+        sqlite3_str_appendchar(text, 1, (char)strtol(digits, NULL, 16));
+    }
+    return sqlite3_str_finish(text);
 }

@@ -54,6 +54,10 @@ char *rst_upsert_call(const rst_connection *c, const rst_table *fired_by, const 
 ** that is nothing. fired_by: the store's table whose trigger it is, or null. SQLITE_OK or SQLITE_NOMEM. */
 int rst_body_marked(rst_connection *c, const rst_table *fired_by, const rst_table *table,
                     const rst_statement_parts *parts, char **out);
+/* rst_transform_object of what goes into temp. A trigger that changes keeps the text that the program wrote. */
+int rst_transform_temporary(rst_connection *c, const char *sql, char **out, char **message);
+/* That text of temp's trigger, or the one that is given where it has none; from sqlite3_malloc, or null: no memory. */
+char *rst_trigger_written(const char *sql);
 /* The event of an INSERT, UPDATE or DELETE (catalog/triggers.h). */
 int rst_event_of(const rst_statement_parts *parts);
 bool rst_body_aborts(const rst_connection *c, const rst_table *table, const rst_statement_parts *parts);
