@@ -180,6 +180,8 @@ extern rsti_range rsti_real_exec; /* of its sqlite3_exec, which needs a real sta
 void rsti_start(void);
 /* The real function of that name; null if libsqlite3 has none. */
 void *rsti_real_function(const char *name);
+/* The executable segment that has the function. */
+rsti_range rsti_segment_of(const void *function);
 /* To be had before the first use of sqlite3_api in every function that a program may call without a handle. */
 #define RSTI_START()                                                                                                   \
     do {                                                                                                               \
@@ -201,6 +203,11 @@ static inline bool rsti_is_internal(const void *address) {
 }
 /* Whether the function was called by libsqlite3. */
 #define RSTI_INTERNAL() rsti_is_internal(__builtin_return_address(0))
+
+/* ---- bundled.c ---- */
+/* The function of an SQLite of its own that the caller's object is linked to, which gets its calls from here on; null:
+** the caller has none. Asked wherever a connection begins. */
+void *rsti_bundled_function(const void *caller, const char *name);
 
 /* ---- registry.c ---- */
 /* The record of a connection to a store; null for any other. */

@@ -127,23 +127,32 @@ static int open_any(const char *name, sqlite3 **db, int flags, const char *vfs) 
 }
 
 INTERPOSED(int, open, (const char *name, sqlite3 **db)) {
+    int (*bundled)(const char *, sqlite3 **);
     RSTI_START();
     if (RSTI_INTERNAL()) return sqlite3_open(name, db);
+    *(void **)&bundled = rsti_bundled_function(__builtin_return_address(0), "sqlite3_open");
+    if (bundled != NULL) return bundled(name, db);
     return open_any(name, db, OPEN_DEFAULT, NULL);
 }
 
 INTERPOSED(int, open_v2, (const char *name, sqlite3 **db, int flags, const char *vfs)) {
+    int (*bundled)(const char *, sqlite3 **, int, const char *);
     RSTI_START();
     if (RSTI_INTERNAL()) return sqlite3_open_v2(name, db, flags, vfs);
+    *(void **)&bundled = rsti_bundled_function(__builtin_return_address(0), "sqlite3_open_v2");
+    if (bundled != NULL) return bundled(name, db, flags, vfs);
     return open_any(name, db, flags, vfs);
 }
 
 INTERPOSED(int, open16, (const void *name, sqlite3 **db)) {
+    int (*bundled)(const void *, sqlite3 **);
     bool native;
     char *text;
     int code;
     RSTI_START();
     if (RSTI_INTERNAL()) return sqlite3_open16(name, db);
+    *(void **)&bundled = rsti_bundled_function(__builtin_return_address(0), "sqlite3_open16");
+    if (bundled != NULL) return bundled(name, db);
     text = name == NULL ? NULL : rsti_utf8(name, -1);
     code = open_store(text, db, OPEN_DEFAULT, NULL, &native);
     if (native) code = sqlite3_open16(name, db); /* a native database made here is UTF-16 */

@@ -20,7 +20,7 @@ import tempfile
 
 import debian
 
-PACKAGES = ["libdbd-sqlite3-perl", "php-cli", "php-sqlite3", "newsboat", "rpm", "sqlite3", "subversion", "python3-apsw", "gcc", "golang-go",
+PACKAGES = ["libdbd-sqlite3-perl", "php-cli", "php-sqlite3", "newsboat", "rpm", "spatialite-bin", "sqlite3", "subversion", "python3-apsw", "gcc", "golang-go",
             "golang-github-mattn-go-sqlite3-dev", "libsqlite3-dev"]
 GO_SOURCES = "/usr/share/gocode/src/github.com/mattn/go-sqlite3"
 HERE = os.path.dirname(os.path.realpath(__file__))
