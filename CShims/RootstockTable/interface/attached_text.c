@@ -207,8 +207,17 @@ static int name_columns(rst_attached *a, const char *text, sqlite3_str *out, int
     return SQLITE_ERROR;
 }
 
-/* A statement without rows, one whose columns inner tells, or CREATE TABLE AS SELECT from tables of others. */
-typedef enum whole_kind { WHOLE_RUNS, WHOLE_SHOWS, WHOLE_CREATES } whole_kind;
+/* What is wrong with a statement it tells when it is prepared. */
+static int judge(rst_attached *a, const char *text, char **message) {
+    rst_kept *kept;
+    int code = rst_kept_get(a, text, &kept, message);
+    if (code == SQLITE_OK) rst_kept_done(kept);
+    return code;
+}
+
+/* A statement without rows, that changes the schema or does not; one whose columns inner tells; or CREATE TABLE AS
+** SELECT from tables of others. */
+typedef enum whole_kind { WHOLE_RUNS, WHOLE_DEFINES, WHOLE_SHOWS, WHOLE_CREATES } whole_kind;
 
 static int whole(rst_attached *a, const char *sql, const char *end, whole_kind kind, char **out, char **message) {
     rst_parameters parameters = {0};
@@ -218,6 +227,7 @@ static int whole(rst_attached *a, const char *sql, const char *end, whole_kind k
     int code = kind == WHOLE_CREATES ? outer_text(a, sql, end, &inner, &parameters, message)
                                      : inner_text(a, sql, end, &inner, &parameters, message);
     sqlite3_str_appendall(text, "SELECT ");
+    if (code == SQLITE_OK && kind == WHOLE_DEFINES) code = judge(a, inner, message);
     if (code == SQLITE_OK && kind == WHOLE_SHOWS) code = name_columns(a, inner, text, &columns, message);
     sqlite3_str_appendall(text, columns > 0             ? " FROM rootstock_attached_rows("
                                 : kind == WHOLE_CREATES ? "1 WHERE rootstock_attached_create("
@@ -435,7 +445,7 @@ static int rewrite_schema(rst_connection *c, const char *sql, const char *end, c
     *done = true;
     code = rst_token_is(&s.verb, "CREATE") ? reads_other(a, sql, end, creates_as(&s), &other) : SQLITE_OK;
     if (code != SQLITE_OK) return code;
-    return whole(a, sql, end, other.start != NULL && creates_as(&s) ? WHOLE_CREATES : WHOLE_RUNS, out, message);
+    return whole(a, sql, end, other.start != NULL && creates_as(&s) ? WHOLE_CREATES : WHOLE_DEFINES, out, message);
 }
 
 /* PRAGMA: of the store that its schema names, or that has the table or index. */
