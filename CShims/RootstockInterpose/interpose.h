@@ -72,6 +72,7 @@ struct rsti_database {
     bool extended;              /* codes are given whole: sqlite3_extended_result_codes */
     bool closed;                /* sqlite3_close_v2 was called: a zombie, which lives for its statements */
     bool failed;                /* the opening failed: the connection tells the error, and runs nothing */
+    sqlite3 *lender;            /* of an attached store: the connection whose FTS5 its modules use; or null */
     rsti_temporary *temporary;  /* the file of a `:memory:` store, or null */
     bool exclusive;             /* PRAGMA locking_mode, and mmap_size: as they were set */
     sqlite3_int64 mmap_size;
@@ -220,6 +221,8 @@ static inline void rsti_enter(rsti_database *d) {
 static inline void rsti_leave(rsti_database *d) {
     if (d->mutex != NULL) sqlite3_mutex_leave(d->mutex);
 }
+/* Whether a store that is attached to the connection uses its FTS5. */
+bool rsti_lends(sqlite3 *db);
 /* The record that a program's call means: null for a native connection, and for a call of SQLite's own. */
 #define RSTI_FIND(db) (RSTI_INTERNAL() ? NULL : rsti_find(db))
 
@@ -239,8 +242,8 @@ int rsti_open_inner(sqlite3 *db, sqlite3 **inner);
 int rsti_open_with_modules(sqlite3 **db, int flags, rsti_module **modules);
 /* Before the store is opened on it. by_program: also modules that the program registers on it. */
 int rsti_modules_host(rsti_database *d, rsti_module *modules, bool by_program);
-/* Lets FTS5 on a connection that nobody else uses know what the program has told that of db. */
-void rsti_modules_share(sqlite3 *db, rsti_module *modules);
+/* Lets FTS5 on a connection that nobody else uses know what the program has told that of db. Whether it does. */
+bool rsti_modules_share(sqlite3 *db, rsti_module *modules);
 /* For rootstock_attaching. */
 int rsti_module_function(sqlite3 *db, const char *table, int count, const char *name,
                          void (**function)(sqlite3_context *, int, sqlite3_value **), void **argument);

@@ -47,6 +47,10 @@ static bool is_hosted(const char *name) {
     return false;
 }
 
+static bool is_fts5(const char *name) {
+    return sqlite3_stricmp(name, "fts5") == 0 || sqlite3_stricmp(name, "fts5vocab") == 0;
+}
+
 /* The program takes one of SQLite's own away, or puts another in its place: that one's tables are the program's. */
 static int unhost(rsti_database *d, const char *name) {
     int code = rootstock_host_module(d->db, name, NULL, NULL);
@@ -80,6 +84,10 @@ static int register_module(sqlite3 *db, const char *name, const sqlite3_module *
                            void (*destroy)(void *), bool internal) {
     rsti_database *d = opening ? NULL : rsti_find(db);
     int code;
+    if (!opening && name != NULL && is_fts5(name) && rsti_lends(db)) {
+        if (destroy != NULL) destroy(context);
+        return SQLITE_BUSY;
+    }
     if (!opening && (d == NULL || internal)) return sqlite3_create_module_v2(db, name, module, context, destroy);
     if (d == NULL) return create_module(d, db, name, module, context, destroy, false);
     rsti_enter(d);
@@ -119,8 +127,9 @@ INTERPOSED(int, drop_modules, (sqlite3 * db, const char **keep)) {
     int code;
     RSTI_START();
     d = RSTI_FIND(db);
-    if (d == NULL) return sqlite3_drop_modules(db, keep);
-    rsti_enter(d);
+    if (rsti_lends(db)) return SQLITE_BUSY;
+    if (d == NULL && !rsti_is_guest(db)) return sqlite3_drop_modules(db, keep);
+    if (d != NULL) rsti_enter(d);
     code = sqlite3_prepare_v2(db, "SELECT group_concat(name,char(10)) FROM pragma_module_list", -1, &list, NULL);
     if (code == SQLITE_OK && sqlite3_step(list) == SQLITE_ROW)
         names = sqlite3_mprintf("%s", sqlite3_column_text(list, 0));
@@ -128,11 +137,11 @@ INTERPOSED(int, drop_modules, (sqlite3 * db, const char **keep)) {
     for (char *name = names == NULL ? NULL : strtok_r(names, "\n", &rest); name != NULL && code == SQLITE_OK;
          name = strtok_r(NULL, "\n", &rest)) {
         if (is_kept(name, keep)) continue;
-        if (is_hosted(name)) code = unhost(d, name);
+        if (d != NULL && is_hosted(name)) code = unhost(d, name);
         if (code == SQLITE_OK) code = sqlite3_create_module_v2(db, name, NULL, NULL, NULL);
     }
     sqlite3_free(names);
-    rsti_leave(d);
+    if (d != NULL) rsti_leave(d);
     return code;
 }
 
@@ -165,25 +174,36 @@ static int rename_table(sqlite3 *db, const char *table, const char *name, char *
     return SQLITE_OK;
 }
 
-/* What FTS5 gives a program that asks db: it stands at the beginning of what its module has as context. */
+/* What FTS5 gives a program that asks db: it stands at the beginning of what its module has as context. The function
+** stays when the module goes. */
 static fts5_api *fts5_of(sqlite3 *db) {
+    const rsti_database *d = rsti_find(db);
+    const rsti_module *own = d == NULL ? NULL : d->modules;
     sqlite3_stmt *ask = NULL;
     fts5_api *api = NULL;
-    if (sqlite3_prepare_v2(db, "SELECT fts5(?1)", -1, &ask, NULL) == SQLITE_OK &&
+    while (own != NULL && (own->by_program || own->destroyed || sqlite3_stricmp(own->name, "fts5") != 0))
+        own = own->next;
+    if (d != NULL && own == NULL) return NULL;
+    if (sqlite3_prepare_v2(db, "SELECT fts5(?1) FROM pragma_module_list WHERE name='fts5'", -1, &ask, NULL) ==
+            SQLITE_OK &&
         sqlite3_bind_pointer(ask, 1, &api, "fts5_api_ptr", NULL) == SQLITE_OK)
         (void)sqlite3_step(ask);
     (void)sqlite3_finalize(ask);
     return api;
 }
 
-void rsti_modules_share(sqlite3 *db, rsti_module *modules) {
+bool rsti_modules_share(sqlite3 *db, rsti_module *modules) {
     fts5_api *api = fts5_of(db);
+    bool shares = false;
     for (rsti_module *module = modules; module != NULL && api != NULL; module = module->next) {
         const fts5_api *own = module->context;
-        if (strncmp(module->name, "fts5", 4) != 0 || own == NULL) continue;
+        if (!is_fts5(module->name) || own == NULL) continue;
         /* The program may have an FTS5 of its own there. */
-        if (own->iVersion == api->iVersion && own->xCreateTokenizer == api->xCreateTokenizer) module->shared = api;
+        if (own->iVersion != api->iVersion || own->xCreateTokenizer != api->xCreateTokenizer) continue;
+        module->shared = api;
+        shares = true;
     }
+    return shares;
 }
 
 int rsti_module_function(sqlite3 *db, const char *table, int count, const char *name,

@@ -51,7 +51,7 @@ int rsti_open_inner(sqlite3 *db, sqlite3 **inner) {
     if (code == SQLITE_OK && (d = record_of(*inner, 0)) == NULL) code = SQLITE_NOMEM;
     if (code == SQLITE_OK) code = rsti_register(d);
     if (code == SQLITE_OK) {
-        rsti_modules_share(db, modules);
+        if (rsti_modules_share(db, modules)) d->lender = db;
         code = rsti_modules_host(d, modules, false);
     }
     if (code == SQLITE_OK) return SQLITE_OK;

@@ -46,6 +46,17 @@ rsti_database *rsti_find(sqlite3 *db) {
     return found;
 }
 
+bool rsti_lends(sqlite3 *db) {
+    bool lends = false;
+    if (__atomic_load_n(&count, __ATOMIC_ACQUIRE) == 0) return false;
+    (void)pthread_rwlock_rdlock(&lock);
+    for (int i = 0; i < BUCKETS && !lends; i++) {
+        for (const rsti_database *d = buckets[i]; d != NULL && !lends; d = d->next) lends = d->lender == db;
+    }
+    (void)pthread_rwlock_unlock(&lock);
+    return lends;
+}
+
 static void forget(void *context) {
     rsti_database *d = context, **link;
     (void)pthread_rwlock_wrlock(&lock);

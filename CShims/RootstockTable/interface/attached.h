@@ -63,6 +63,8 @@ int rst_attached_file_write(rst_attached *a, const void *bytes, int size);
 
 /* ---- attached_inner.c ---- */
 void rst_attached_release(rst_attached *a);
+/* Closes inner. Virtual tables that statements of the application remember may outlive it, unused. */
+void rst_attached_close(rst_attached *a);
 /* A statement of inner, kept prepared; give it back with rst_kept_done, which resets it. */
 int rst_kept_get(rst_attached *a, const char *text, rst_kept **kept, char **message);
 void rst_kept_done(rst_kept *kept);

@@ -28,6 +28,7 @@ static int ears_close(sqlite3_file *file) {
         rst_attached *a = ears->attached;
         a->level = SQLITE_LOCK_NONE;
         rst_inner_ended(a);
+        rst_attached_close(a);
         if (a->link != NULL) {
             *a->link = a->next;
             if (a->next != NULL) a->next->link = a->link;

@@ -12,8 +12,7 @@
 
 enum { KEPT = 100 };
 
-void rst_attached_release(rst_attached *a) {
-    if (--a->references > 0) return;
+void rst_attached_close(rst_attached *a) {
     while (a->kept != NULL) {
         rst_kept *kept = a->kept;
         a->kept = kept->next;
@@ -22,7 +21,14 @@ void rst_attached_release(rst_attached *a) {
         sqlite3_free(kept);
     }
     sqlite3_close_v2(a->inner);
+    a->inner = NULL;
+    a->kept_count = 0;
     rst_function_proxies_free(&a->functions);
+}
+
+void rst_attached_release(rst_attached *a) {
+    if (--a->references > 0) return;
+    rst_attached_close(a);
     sqlite3_free(a->schema);
     sqlite3_free(a->path);
     sqlite3_free(a);

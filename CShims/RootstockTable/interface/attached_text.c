@@ -28,8 +28,6 @@
 
 #include <string.h>
 
-/* ---- which store a name is of ---- */
-
 static rst_attached *attached_called(rst_connection *c, const rst_token *schema) {
     rst_attached *a = front_of(c)->attached;
     while (a != NULL && !rst_token_same_name(schema, a->schema)) a = a->next;
@@ -255,9 +253,8 @@ static const rst_syntax *other_table(rst_attached *a, const rst_syntax_tree *tre
     return NULL;
 }
 
-/* Which other table than the store's own the statement reads: *name, as it is written; a null start: none. Where it
-** calls functions, inner learns what the connection knows. But what R-Tree's functions give, pointers, nobody can hand
-** on: with calls_too, *name is such a function. */
+/* Which other table the statement reads, as it is written; a null start: none. Inner learns the functions it calls.
+** R-Tree's give pointers, which nobody can hand on: with calls_too, *name is such a function. */
 static int reads_other(rst_attached *a, const char *sql, const char *end, bool calls_too, rst_span *name) {
     rst_syntax_tree tree;
     int code = rst_syntax_parse(&tree, sql, end);
@@ -330,9 +327,8 @@ static int insert_text(rst_attached *a, const rst_statement_parts *parts, char *
     return code == SQLITE_OK && *out == NULL ? SQLITE_NOMEM : code;
 }
 
-/* A change of the store's tables alone is inner's as a whole, so all is as on a store that is main: conflict clauses,
-** triggers, what is counted. Another one goes row by row through the virtual table. So does one that inner cannot
-** prepare: it has none of the application's aggregates. */
+/* A change of the store's tables alone is inner's as a whole: conflict clauses, triggers, what is counted. Another one
+** goes row by row, and so does one that inner cannot prepare: it has none of the application's aggregates. */
 static int change_text(rst_connection *c, const rst_statement_parts *parts, char **out, bool *done, char **message) {
     const char *sql = parts->whole.start, *end = parts->whole.end;
     rst_attached *a = parts->kind < KIND_INSERT ? NULL : attached_of(c, &parts->schema, &parts->table);
@@ -489,13 +485,16 @@ int rst_attached_rewrite(rst_connection *c, const char *sql, const char *end, ch
     else if (rst_token_is(&token, "REINDEX") || rst_token_is(&token, "ANALYZE") || rst_token_is(&token, "VACUUM")) {
         const rst_schema_statement s = rst_schema_statement_read(sql, end);
         rst_attached *a = attached_called(c, s.schema.type == TOKEN_END ? &s.name : &s.schema);
+        char *text = NULL;
         if (a == NULL) return SQLITE_OK;
         *done = true;
-        if (s.schema.type != TOKEN_END || rst_token_is(&token, "VACUUM"))
-            return whole(a, sql, end, WHOLE_RUNS, rewritten, message);
-        *rewritten =
-            sqlite3_mprintf("SELECT 1 WHERE rootstock_attached_run(%Q,'%.*s')", a->schema, (int)token.size, token.text);
-        return *rewritten == NULL ? SQLITE_NOMEM : SQLITE_OK;
+        if (s.schema.type != TOKEN_END) return whole(a, sql, end, WHOLE_RUNS, rewritten, message);
+        p = s.name.text + s.name.size;
+        text = rst_token_is(&token, "VACUUM") ? sqlite3_mprintf("VACUUM main%.*s", (int)(end - p), p)
+                                              : sqlite3_mprintf("%.*s", (int)token.size, token.text);
+        code = text == NULL ? SQLITE_NOMEM : whole(a, text, text + strlen(text), WHOLE_RUNS, rewritten, message);
+        sqlite3_free(text);
+        return code;
     }
     if (code == SQLITE_OK && !rst_token_is(&token, "CREATE") && !rst_token_is(&token, "DROP")) {
         char *named = NULL;

@@ -1,5 +1,6 @@
 """FTS5, FTS4 and R-Tree in an attached store: beside a store, and beside a native database. Every answer is printed;
 natively the same program answers the same."""
+import os
 import random
 import sqlite3
 
@@ -94,6 +95,13 @@ CREATE TABLE x.o AS SELECT rowid r, snippet(f,0,'<','>','',2) s FROM f WHERE f M
 INSERT INTO x.o SELECT rowid, bm25(f) FROM x.f('beta')
 SELECT * FROM x.o
 PRAGMA x.integrity_check
+VACUUM x
+SELECT rowid, a FROM x.f('alpha')
+VACUUM x INTO 'copy.db'
+ATTACH 'copy.db' AS c
+SELECT rowid, a FROM c.f('alpha')
+DETACH c
+ANALYZE x
 DETACH x
 SELECT * FROM f
 ATTACH 'x.db' AS x
@@ -168,8 +176,14 @@ def tell(main, statements):
     run(db, "ATTACH 'x.db' AS x")
     for sql in statements.strip().split("\n"):
         run(db, sql)
-    for name, in db.execute("SELECT name FROM x.sqlite_master WHERE type IN ('table','view') AND name NOT LIKE 'sqlite_%'").fetchall():
+    for path in ["copy.db", "copy.db-lock"]:
+        if os.path.exists(path):
+            os.remove(path)
+    for name, in db.execute("SELECT name FROM x.sqlite_master WHERE type IN ('table','view') AND name NOT LIKE 'sqlite_%' ORDER BY name").fetchall():
         run(db, f"DROP {'VIEW' if name == 'w' else 'TABLE'} IF EXISTS x.{name}")
+    run(db, "DETACH x")
+    files = [os.readlink(f"/proc/self/fd/{number}") for number in os.listdir("/proc/self/fd") if os.path.exists(f"/proc/self/fd/{number}")]
+    print("open:", [os.path.basename(name) for name in files if "x.db" in name])
     db.close()
 
 
