@@ -128,20 +128,22 @@ static int rewrite_change(rst_connection *c, rst_table *table, const rst_stateme
     if (rst_needs_program(c, table, parts)) return rewrite_program(c, parts, out, message);
     if (parts->kind == KIND_INSERT) {
         code = rst_transform_insert(c, table, parts, NULL, false, out, message);
-        if (code != SQLITE_OK) return code;
-        if (*out == NULL) return rst_transform_names(c, sql, end, out, message);
-        code = rst_statement_check(c, sql, end, message); /* what is wrong is said of what the user wrote */
-        return code == SQLITE_OK ? rst_tell(c, rst_transform, out) : code;
+        if (code == SQLITE_OK && *out != NULL)
+            code = rst_statement_check(c, sql, end, message); /* what is wrong is said of what the user wrote */
+        if (code == SQLITE_OK)
+            code = *out != NULL ? rst_tell(c, rst_transform, out) : rst_transform_names(c, sql, end, out, message);
+        return rst_hints_add(c, sql, end, false, code, out);
     }
     if (rst_statement_clears(parts) && !table->internal) return rst_bulk_clear_text(c, table, parts, out);
     if (parts->kind == KIND_UPDATE && table->has_generated) {
         code = rst_refuse_generated(table, parts, message);
         if (code != SQLITE_OK) return code;
     }
-    if (rst_has_target_hint(parts)) return rst_transform_target(c, table, parts, out, message);
     code = rst_bulk_text(c, table, parts, false, out);
     if (code != SQLITE_OK || *out != NULL) return code;
-    return rst_transform_names(c, sql, end, out, message);
+    code = rst_has_target_hint(parts) ? rst_transform_target(c, table, parts, out, message)
+                                      : rst_transform_names(c, sql, end, out, message);
+    return rst_hints_add(c, sql, end, false, code, out);
 }
 
 /* A query with INDEXED BY: whether SQLite finds a way through a partial index so named. Of what WHERE implies the
@@ -199,10 +201,11 @@ static int rewrite_data(rst_connection *c, const char *sql, const char *end, cha
         code = rewrite_change(c, table, &parts, out, message);
     } else if (code == SQLITE_OK && parts.kind != KIND_SELECT) {
         code = rewrite_elsewhere(c, &parts, sql, end, out, message);
+        code = rst_hints_add(c, sql, end, false, code, out);
     } else if (code == SQLITE_OK) {
         code = rst_transform_names(c, sql, end, out, message);
+        code = rst_hints_add(c, sql, end, true, code, out);
     }
-    code = rst_hints_add(c, sql, end, parts.kind == KIND_SELECT, code, out);
     if (code == SQLITE_OK) code = check_partial_hint(c, sql, end, *out, message);
     if (code == SQLITE_OK && table != NULL && *out == NULL && !rewriter_of(c)->has_expressions &&
         !rewriter_of(c)->has_exclusions)

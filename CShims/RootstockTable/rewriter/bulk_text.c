@@ -46,11 +46,9 @@ int rst_bulk_columns(const rst_table *table, const rst_syntax *set, int columns[
 
 static bool table_fits(rst_table *table) {
     const rst_connection *c = table->connection;
-    rst_rewriter *rewriter = rewriter_of(c);
     return !schema_of(c)->sidecar && !table->internal && table->triggers == NULL &&
-           rewriter->temporary_trigger_count == 0 && !table->has_conflict_clauses && !table->has_generated &&
-           table->shadow_count == 0 && !rewriter->has_expressions && !rewriter->has_exclusions &&
-           table->column_count < COLUMNS_APART;
+           rewriter_of(c)->temporary_trigger_count == 0 && !table->has_conflict_clauses && !table->has_generated &&
+           table->shadow_count == 0 && table->column_count < COLUMNS_APART;
 }
 
 /* The parts of a statement that goes this way. */
@@ -139,8 +137,9 @@ static bool looks_further(const pieces *made, const rst_statement_parts *parts) 
     return false;
 }
 
-/* The statement over the text as rst_transform_names has made it; `checked` stands for it where SQLite checks it. */
-static int build(rst_connection *c, const rst_table *table, const char *text, const char *checked, char **out) {
+/* The statement over the text with all that it tells the plan; `checked` stands for it where SQLite checks it. */
+static int build(rst_connection *c, const rst_table *table, const char *text, const char *checked, bool gathered,
+                 char **out) {
     /* The target, whose columns are the key and up to one or four values; and what fills those that an arm without rows
     ** has. */
     static const char *const targets[] = {"1", "2", "5(k,a,b)", "5(k,a,b,c)", "5"}, zeros[] = ",0,0,0,0";
@@ -149,8 +148,11 @@ static int build(rst_connection *c, const rst_table *table, const char *text, co
     pieces made;
     sqlite3_str *str;
     const char *filled;
+    bool by_key = false;
     int code = rst_statement_parse(&tree, text, text + strlen(text), &parts);
-    if (code != SQLITE_OK || !take_apart(c, table, &parts, &made)) {
+    if (code == SQLITE_OK && take_apart(c, table, &parts, &made))
+        code = rst_key_order_is(c, table, &parts, gathered, made.changed, &by_key);
+    if (code != SQLITE_OK || !by_key) {
         rst_syntax_free(&tree);
         return code;
     }
@@ -177,18 +179,14 @@ static int build(rst_connection *c, const rst_table *table, const char *text, co
 
 int rst_bulk_text(rst_connection *c, rst_table *table, const rst_statement_parts *parts, bool gathered, char **out) {
     size_t size = (size_t)(parts->whole.end - parts->whole.start);
-    const char *checked;
     char *text, *lifted = NULL;
     rst_parameters values = {0};
     pieces first;
-    bool by_key;
     int code = SQLITE_OK;
     *out = NULL;
     if (!table_fits(table) || size > LONGEST || !take_apart(c, table, parts, &first) ||
         sqlite3_limit(c->db, SQLITE_LIMIT_COMPOUND_SELECT, -1) < 3)
         return SQLITE_OK;
-    code = rst_key_order_is(c, table, parts, gathered, first.changed, &by_key);
-    if (code != SQLITE_OK || !by_key) return code;
     text = rst_span_text(parts->whole.start, parts->whole.end);
     if (text == NULL) return SQLITE_NOMEM;
     /* A join is transformed as it is built, with the table as its first. */
@@ -196,11 +194,14 @@ int rst_bulk_text(rst_connection *c, rst_table *table, const rst_statement_parts
     if (code == SQLITE_OK) {
         /* Texts that differ in values alone are checked once. */
         lifted = rst_shape_lift(text, text + strlen(text), text + strlen(text), &values);
-        checked = lifted != NULL ? lifted : text;
-        code = build(c, table, text, checked, out);
+        if (lifted == NULL) lifted = rst_span_text(text, text + strlen(text));
+        if (lifted == NULL) code = SQLITE_NOMEM;
+        if (code == SQLITE_OK && !first.joined) code = rst_tell(c, rst_hints_tell, &text);
+        if (code == SQLITE_OK) code = build(c, table, text, lifted, gathered, out);
         if (code == SQLITE_OK && *out != NULL && first.joined) code = rst_tell(c, rst_transform, out);
+        if (code == SQLITE_OK && *out != NULL && first.joined) code = rst_tell(c, rst_hints_tell, out);
         /* What is wrong with it is said where it is prepared as it was written. */
-        if (code == SQLITE_OK && *out != NULL && rst_statement_current(c, checked) != SQLITE_OK) {
+        if (code == SQLITE_OK && *out != NULL && rst_statement_current(c, lifted) != SQLITE_OK) {
             sqlite3_free(*out);
             *out = NULL;
         }

@@ -6,9 +6,13 @@
 #include "rewriter/rewriter.h"
 #include "rewriter/transform.h"
 
-static int hint(rst_connection *c, rst_draft *draft, bool query) {
+static int tell(rst_connection *c, rst_draft *draft, bool query) {
     int code = rewriter_of(c)->has_expressions ? rst_expressions_tell(c, draft) : SQLITE_OK;
     return code == SQLITE_OK && (query || rewriter_of(c)->has_exclusions) ? rst_terms_tell(c, draft) : code;
+}
+
+int rst_hints_tell(rst_connection *c, rst_draft *draft) {
+    return tell(c, draft, false);
 }
 
 int rst_transform_query(rst_connection *c, const char *text, const char *end, char **out) {
@@ -16,7 +20,7 @@ int rst_transform_query(rst_connection *c, const char *text, const char *end, ch
     int code;
     rst_draft_begin(&draft, text, end);
     code = rst_transform(c, &draft);
-    if (code == SQLITE_OK) code = hint(c, &draft, true);
+    if (code == SQLITE_OK) code = tell(c, &draft, true);
     if (code == SQLITE_OK && draft.made == NULL) code = rst_offset_tell(c, &draft);
     rst_draft_finish(&draft, out);
     return code;
@@ -28,7 +32,7 @@ int rst_hints_add(rst_connection *c, const char *sql, const char *end, bool quer
         return code;
     rst_draft_begin(&draft, sql, end);
     rst_draft_take(&draft, *out);
-    code = hint(c, &draft, query);
+    code = tell(c, &draft, query);
     rst_draft_finish(&draft, out);
     return code;
 }
