@@ -105,6 +105,7 @@ struct rsti_database {
     bool guards; /* the store had virtual tables in that state of its schema */
     unsigned long long guards_state;
     int own;      /* statements of ours are prepared: the authorizer and the trace hear nothing of them */
+    bool aborts;  /* rootstock_abort_changes was told */
     int stepping; /* statements that are: a module's or a function's within another one */
     const rsti_statement *alone; /* in its step, which began outside a transaction; or null */
     bool authorized;             /* the row validator has judged the statement that is prepared now */

@@ -79,23 +79,44 @@ typedef struct change_step {
 } change_step;
 static _Thread_local const change_step *changing;
 
+static const change_step *changing_within(const rsti_database *d) {
+    const change_step *outer = changing;
+    while (outer != NULL && outer->database != d) outer = outer->outer;
+    return outer;
+}
+
 /* A change within another one's step is a function's or a trace's of the program, and no part of what runs there. */
 static int step_change(rsti_statement *s) {
-    const rsti_database *d = s->database;
-    const change_step *outer = changing, here = {d, outer};
+    rsti_database *d = s->database;
+    const change_step *outer = changing_within(d), here = {d, changing};
     rootstock_aside aside;
     int code;
-    while (outer != NULL && outer->database != d) outer = outer->outer;
     changing = &here;
     if (outer != NULL) rootstock_aside_begin(d->db, &aside);
     code = sqlite3_step(s->real);
     if (outer != NULL) rootstock_aside_end(d->db, &aside);
+    if (outer == NULL && d->aborts) {
+        rootstock_abort_changes(d->db, 0);
+        d->aborts = false;
+    }
     changing = here.outer;
     return code;
 }
 
+static int step_control(rsti_statement *s) {
+    rsti_database *d = s->database;
+    const int code = sqlite3_step(s->real);
+    if (code == SQLITE_DONE && changing_within(d) != NULL && rsti_begins_with(s->text, s->length, "ROLLBACK") &&
+        !sqlite3_get_autocommit(d->db)) { /* ROLLBACK TO */
+        d->aborts = true;
+        rootstock_abort_changes(d->db, 1);
+    }
+    return code;
+}
+
 static inline int step_real(rsti_statement *s) {
-    return s->kind == RSTI_CHANGE ? step_change(s) : sqlite3_step(s->real);
+    if (s->kind == RSTI_CHANGE) return step_change(s);
+    return s->kind == RSTI_CONTROL ? step_control(s) : sqlite3_step(s->real);
 }
 
 /* Another connection changed the schema in the moment between. */

@@ -32,6 +32,7 @@ typedef struct rst_executor {
     int settling;                 /* rootstock_statement_constraints runs a statement of SQLite's own */
     int programs_running;         /* their code must stay */
     int asides;                   /* of rootstock_aside_begin: SQLite runs a statement that writes around them */
+    bool aborted;                 /* a function's ROLLBACK TO: the change under way goes no further */
     int moment;                   /* of the trigger body under way: 1 begun, 2 ended */
     struct rst_upsert *upserts;
     struct rst_init_subquery **once; /* answers of subqueries that the running program runs once */

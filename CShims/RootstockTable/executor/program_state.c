@@ -24,7 +24,8 @@ void rst_arguments_bind(const rst_parameters *parameters, sqlite3_value **values
 
 int rst_check_not_rolled_back(const rst_connection *c, char **message) {
     const rst_program *program = schema_of(c)->program;
-    const bool gone = program != NULL && program->in_transaction && sqlite3_get_autocommit(c->db);
+    const bool gone =
+        executor_of(c)->aborted || (program != NULL && program->in_transaction && sqlite3_get_autocommit(c->db));
     if (store_of(c)->writer != NULL && !gone) return SQLITE_OK;
     rst_set_message(message, "%s", sqlite3_errstr(SQLITE_ABORT_ROLLBACK));
     return SQLITE_ABORT_ROLLBACK;

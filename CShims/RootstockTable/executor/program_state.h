@@ -72,7 +72,7 @@ typedef struct rst_program {
     rst_result_rows rows; /* they outlive the code, which others' statements may have thrown away by then */
 } rst_program;
 
-/* SQLITE_ABORT_ROLLBACK: a function that the statement called has rolled back the transaction. */
+/* SQLITE_ABORT_ROLLBACK: a function that the statement called has rolled back the transaction, or to a savepoint. */
 int rst_check_not_rolled_back(const rst_connection *c, char **message);
 /* The same before a change. It begins the write where SQLite could not: a table is not told of a transaction that it
 ** was declared in. */

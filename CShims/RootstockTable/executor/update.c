@@ -254,7 +254,7 @@ static int finish(sqlite3_vtab *vtab, int told, int conflict, int code, char *me
 ** say in how it is made. */
 static inline bool is_simple(const rst_table *table, const rst_connection *c) {
     rst_executor *executor = executor_of(c);
-    return schema_of(c)->program == NULL && rewriter_of(c)->trigger_depth == 0 &&
+    return schema_of(c)->program == NULL && rewriter_of(c)->trigger_depth == 0 && !executor->aborted &&
            executor->override_conflict == CONFLICT_DEFAULT && store_of(c)->writer != NULL &&
            !store_of(c)->writer_broken && !schema_of(c)->sidecar && table->triggers == NULL &&
            !table->has_conflict_clauses &&

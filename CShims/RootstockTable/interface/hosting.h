@@ -43,10 +43,13 @@ int rootstock_host_synchronous(sqlite3 *db, const char *schema, int normal);
 ** at this moment. Their OR clauses are theirs, and what they are refused for is not the outer one's. */
 typedef struct rootstock_aside {
     void *program;
-    int numbers[7];
+    int numbers[8];
 } rootstock_aside;
 void rootstock_aside_begin(sqlite3 *db, rootstock_aside *aside);
 void rootstock_aside_end(sqlite3 *db, const rootstock_aside *aside);
+/* A function of the program's has rolled back to a savepoint: as natively the changes under way go no further, and end
+** with SQLITE_ABORT_ROLLBACK. abort 0: none is under way any more. */
+void rootstock_abort_changes(sqlite3 *db, int abort);
 
 /* Says what a file name of ATTACH means on db: the path, engine and options of a store, as rootstock_open takes them,
 ** all from sqlite3_malloc. SQLITE_NOTFOUND: it is SQLite's own. Without it a file tells by its bytes, and a new one by

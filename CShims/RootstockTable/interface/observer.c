@@ -70,7 +70,9 @@ void rootstock_aside_begin(sqlite3 *db, rootstock_aside *aside) {
     aside->numbers[4] = executor->row_written;
     aside->numbers[5] = executor->raised;
     aside->numbers[6] = executor->nested_error;
+    aside->numbers[7] = executor->aborted;
     executor->asides++;
+    executor->aborted = false;
     schema_of(c)->program = NULL;
     executor->override_conflict = CONFLICT_DEFAULT;
     executor->settling = 0;
@@ -91,6 +93,12 @@ void rootstock_aside_end(sqlite3 *db, const rootstock_aside *aside) {
     executor->row_written = aside->numbers[4] != 0;
     executor->raised = aside->numbers[5];
     executor->nested_error = aside->numbers[6];
+    executor->aborted |= aside->numbers[7] != 0;
+}
+
+void rootstock_abort_changes(sqlite3 *db, int abort) {
+    rst_connection *c = rst_connection_of(db);
+    if (c != NULL) executor_of(c)->aborted = abort != 0;
 }
 
 /* A name of the rowid that no column has. */

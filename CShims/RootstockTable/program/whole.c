@@ -68,6 +68,8 @@ static int release(rst_connection *c, const rst_whole *whole, const rst_table *t
 int rst_whole_end(rst_connection *c, const rst_whole *whole, const rst_table *table, rst_failure failure, int code,
                   char **message) {
     rst_store *store = store_of(c);
+    /* A function's ROLLBACK TO has undone the statement. What the function did behind it is its own. */
+    if (executor_of(c)->aborted && failure == RST_UNDOES) failure = RST_KEEPS;
     if ((code == SQLITE_OK || failure == RST_KEEPS) && store->immediate_violations > whole->immediate &&
         (whole->savepoint || whole->marked)) {
         rst_uncount(c, table);
