@@ -15,6 +15,7 @@
 ** | attached_update.c   | its xUpdate                                                            |
 ** | attached_plan.c     | its xBestIndex                                                         |
 ** | attached_run.c      | ATTACH, and statements that run on inner as a whole                    |
+** | attached_attach.c   | the text of ATTACH                                                     |
 ** | attached_text.c     | the front door                                                         |
 **
 ** Invariants: inner's transaction lives no longer than SQLite's lock on the in-memory database. A commit over several
@@ -167,6 +168,10 @@ rst_attached *rst_attached_holding(rst_connection *c, const char *name);
 ** sqlite3_malloc. SQLITE_NOTFOUND: it means no store. */
 int rst_attached_choose(rst_connection *c, const char *name, char **path, char **engine, char **options,
                         char **message);
+
+/* ---- attached_attach.c ---- */
+/* p: behind the word. *done, *out: as rst_attached_rewrite says. */
+int rst_attach_rewrite(rst_connection *c, const char *p, const char *end, char **out, bool *done, char **message);
 
 /* ---- attached_text.c ---- */
 /* Whether the statement that begins with this word may concern attached stores. */
