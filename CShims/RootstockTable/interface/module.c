@@ -53,7 +53,8 @@ static int declare(rst_table *table, char **message) {
                 sqlite3_str_appendf(text, " COLLATE \"%w\"", column->collation_name);
             }
         }
-        if (column->not_null) sqlite3_str_appendall(text, " NOT NULL");
+        /* Of a column that may be NULL, xBestIndex is not told that its least value is asked for (min). */
+        if (column->not_null || i == table->rowid_column) sqlite3_str_appendall(text, " NOT NULL");
         sqlite3_str_appendall(text, ",");
     }
     sqlite3_str_appendall(text, "\"rootstock hint\" HIDDEN,\"rootstock row\" HIDDEN,\"rootstock operation\" HIDDEN");

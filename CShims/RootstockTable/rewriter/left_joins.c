@@ -147,5 +147,6 @@ void rst_write_joins(rst_rewriting *w, const rst_syntax *node, const rst_syntax 
         if (item->node->kind == SYNTAX_SOURCE &&
             (s.left[i] || (item->join != NULL && rst_join_has(item->join, "FULL"))))
             keep_apart(w, item->node);
+        w->orders |= i > 1 && !s.left[i] && s.left[i - 1];
     }
 }

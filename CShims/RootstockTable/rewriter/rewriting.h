@@ -12,6 +12,7 @@ typedef struct rst_rewriting {
     const char *text, *end;
     const rst_syntax_tree *tree;
     rst_edits edits;
+    bool orders; /* a LEFT JOIN stays before an inner join (join_order.c) */
 } rst_rewriting;
 
 /* schema_names.c: a SYNTAX_TABLE or SYNTAX_TARGET: the schema's own tables and functions, and hints about an index.
@@ -21,6 +22,8 @@ void rst_write_table(rst_rewriting *w, const rst_syntax *node, const rst_syntax 
 void rst_write_row_value(rst_rewriting *w, const rst_syntax *in);
 /* left_joins.c: a SYNTAX_FROM of the node; outermost: no other SELECT has that in parentheses. */
 void rst_write_joins(rst_rewriting *w, const rst_syntax *node, const rst_syntax *from, bool outermost);
+/* join_order.c: LEFT JOINs go behind the inner joins that they stand before. SQLITE_OK or SQLITE_NOMEM. */
+int rst_order_joins(rst_connection *c, rst_draft *draft);
 /* result_names.c: a SYNTAX_RESULT of a SELECT, in whose text there are `edits` edits. */
 void rst_write_result(rst_rewriting *w, const rst_syntax *result, int edits);
 /* The bare rowids among the results of the statement's own SELECT, and in the ORDER BY of a compound one. */

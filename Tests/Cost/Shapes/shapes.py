@@ -67,6 +67,8 @@ SHAPES = [
     ("page by rows, descending", "SELECT * FROM p WHERE (k, v) < (?, ?) ORDER BY k DESC, v DESC LIMIT 1", (500, 100)),
     ("LEFT JOIN, then none", "SELECT count(*) FROM r x LEFT JOIN t2 y ON x.b IS y.g JOIN t2 z ON z.g", ()),
     ("LEFT JOIN, comparison", "SELECT count(*) FROM p LEFT JOIN t ON t.i < p.v WHERE t.v = 5 AND t.i = p.id AND t.k = 'k715'", ()),
+    ("LEFT JOIN before a join", "SELECT count(*), count(y.v) FROM r x LEFT JOIN p y ON y.id = x.b JOIN t z ON z.i = x.a WHERE z.k = 'k7'", ()),
+    ("least key of a join", "SELECT min(x.id) FROM p x JOIN o y ON y.i = x.k", ()),
     ("empty subquery in FROM", "SELECT count(*) FROM t, (SELECT a FROM e0) JOIN u", ()),
     ("NATURAL LEFT JOIN of four", "SELECT count(*) FROM n1 NATURAL LEFT JOIN n2 NATURAL LEFT JOIN n3 NATURAL LEFT JOIN n4", ()),
     ("CROSS JOIN, empty inside", "SELECT count(*) FROM t CROSS JOIN u CROSS JOIN e0", ()),

@@ -127,7 +127,7 @@ class Query:
         if kind < 0.90:
             return f"{self.pick('', '', 'NOT ')}EXISTS ({self.inner(aliases, 1)})"
         if kind < 0.94:
-            return f"{self.column(aliases)} = ({self.inner(aliases, 1)} LIMIT 1)"
+            return f"{self.column(aliases)} = ({self.inner(aliases, 1)} ORDER BY 1 LIMIT 1)"
         return f"({self.term(aliases, 0)} {self.pick('OR', 'OR', 'AND')} {self.term(aliases, 0)})"
 
     def terms(self, aliases, most):
@@ -182,7 +182,7 @@ class Query:
         if kind < 0.52:
             return f"SELECT DISTINCT {self.column(aliases)}, {self.column(aliases)} FROM {sources}{where}"
         if kind < 0.58:
-            return (f"SELECT {self.column(aliases)}, ({self.inner(aliases, 1)} LIMIT 1) IS NULL, "
+            return (f"SELECT {self.column(aliases)}, ({self.inner(aliases, 1)} ORDER BY 1 LIMIT 1) IS NULL, "
                     f"(SELECT {self.pick('max', 'min', 'count')}({self.pick(*'abcd')}) FROM {self.pick(*self.schema.tables)} w "
                     f"WHERE {self.term(['w'] + aliases, 0)}) FROM {sources}{where}")
         columns = [self.column(aliases) for _ in range(self.pick(1, 2, 3))]

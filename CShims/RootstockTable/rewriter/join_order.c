@@ -1,0 +1,139 @@
+/*
+** join_order.c - a LEFT JOIN that stands before an inner join goes behind it, where that changes no row.
+**
+** SQLite looks up no row of a virtual table by what stands to the right of a LEFT JOIN, as it does of its own tables.
+** `a LEFT JOIN b ON ... JOIN c ON c.x = a.y WHERE c.z = 1` could not begin with c. With the LEFT JOIN at its end it
+** can.
+**
+** Invariants
+**  1. A join is moved only behind items whose ON, or argument, names none of its columns, and itself names none of
+**     theirs. A name that could be a column of either counts as one.
+**  2. The others keep their order. The columns of * keep theirs, as they are written out.
+**  3. Parameters without a number keep their order, too.
+*/
+#include "rewriter/rewriting.h"
+
+typedef struct order {
+    rst_scope scope;
+    bool moves[SCOPE_ITEMS];
+} order;
+
+/* Whether a name below the node can be a column of the item. */
+static bool names(const rst_syntax *node, const rst_scope_item *item) {
+    if (node->kind == SYNTAX_NAME) {
+        rst_token qualifier, name = rst_syntax_name(node, &qualifier);
+        if (qualifier.type != TOKEN_END)
+            return item->name.type != TOKEN_END && rst_token_alike(&qualifier, &item->name);
+        return item->table == NULL || rst_column_named(item->table, &name) >= 0;
+    }
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
+        if (names(child, item)) return true;
+    }
+    return false;
+}
+
+/* What an item may name others in: its ON and its arguments, not the name that it has. */
+static bool item_names(const rst_scope_item *item, const rst_scope_item *other) {
+    for (const rst_syntax *child = item->node->first; child != NULL; child = child->next) {
+        if (child->kind != SYNTAX_NAME && child->kind != SYNTAX_ALIAS && names(child, other)) return true;
+    }
+    return false;
+}
+
+static bool has_bare_parameter(const rst_syntax *node) {
+    if (node->kind == SYNTAX_VARIABLE) return node->end - node->start == 1;
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
+        if (has_bare_parameter(child)) return true;
+    }
+    return false;
+}
+
+/* Whether the LEFT JOIN stands behind a table of the store, and before an inner join that may go ahead of it. */
+static bool find_move(order *s, int left) {
+    const rst_scope_item *item = &s->scope.items[left];
+    bool ours = false, passes = false, bare = has_bare_parameter(item->node);
+    for (int i = 0; i < left; i++) ours |= s->scope.items[i].table != NULL;
+    if (!ours) return false;
+    for (int i = left + 1; i < s->scope.count; i++) {
+        const rst_scope_item *other = &s->scope.items[i];
+        if (s->moves[i]) continue; /* stays behind */
+        if (item_names(other, item) || item_names(item, other) || (bare && has_bare_parameter(other->node)))
+            return false;
+        passes |= !other->left;
+    }
+    return passes;
+}
+
+static bool is_star(const rst_syntax *result) {
+    return result->kind == SYNTAX_RESULT && result->first->kind == SYNTAX_STAR && result->end - result->start == 1;
+}
+
+/* The items' columns in the order in which * gives them. */
+static void write_star(rst_edits *edits, const order *s, const rst_syntax *star) {
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    for (int i = 0; i < s->scope.count; i++) {
+        const rst_token *name = &s->scope.items[i].name;
+        sqlite3_str_appendf(text, "%s%.*s.*", i > 0 ? "," : "", (int)name->size, name->text);
+    }
+    rst_edits_add(edits, star->start, star->end, sqlite3_str_finish(text));
+}
+
+/* Whether the SELECT's rows are the same in another order of its joins, as far as their words tell. */
+static bool may_order(const rst_syntax *core, const order *s) {
+    bool star = false;
+    for (const rst_syntax *child = core->first; child != NULL; child = child->next) star |= is_star(child);
+    for (int i = 0; i < s->scope.count; i++) {
+        const rst_scope_item *item = &s->scope.items[i];
+        const rst_syntax *join = item->join;
+        if (join != NULL && (rst_join_has(join, "RIGHT") || rst_join_has(join, "FULL") || rst_join_has(join, "CROSS")))
+            return false;
+        if (star && (item->name.type == TOKEN_END || rst_scope_named(&s->scope, &item->name) != item)) return false;
+    }
+    return !s->scope.merged && !s->scope.nested;
+}
+
+/* Whether it moved one. */
+static bool order_core(rst_rewriting *w, const rst_syntax *core, const rst_syntax *from, order *s) {
+    bool any = false;
+    if (!rst_scope_of(w->c, w->tree, NULL, from, &s->scope) || !may_order(core, s)) return false;
+    for (int i = s->scope.count - 1; i > 0; i--) {
+        s->moves[i] = s->scope.items[i].left && find_move(s, i);
+        any |= s->moves[i];
+    }
+    if (!any) return false;
+    for (const rst_syntax *child = core->first; child != NULL; child = child->next) {
+        if (is_star(child)) write_star(&w->edits, s, child->first);
+    }
+    for (int i = 1; i < s->scope.count; i++) {
+        const rst_scope_item *item = &s->scope.items[i];
+        if (!s->moves[i]) continue;
+        rst_edits_add(&w->edits, from->end, from->end,
+                      sqlite3_mprintf(" %.*s", (int)(item->node->end - item->join->start), item->join->start));
+        rst_edits_add(&w->edits, item->join->start, item->node->end, sqlite3_mprintf(""));
+    }
+    return true;
+}
+
+/* No edit stands within another: the SELECTs within a FROM that was written anew stay as they are. */
+static void visit(rst_rewriting *w, const rst_syntax *node) {
+    const rst_syntax *from = node->kind == SYNTAX_CORE ? rst_syntax_child(node, SYNTAX_FROM) : NULL;
+    bool ordered = false;
+    if (from != NULL) {
+        order s = {.scope = {.count = 0}};
+        ordered = order_core(w, node, from, &s);
+    }
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
+        const int edits = w->edits.count;
+        if (ordered && child == from) continue;
+        visit(w, child);
+        if (node->kind == SYNTAX_CORE && child->kind == SYNTAX_RESULT) rst_write_result(w, child, edits);
+    }
+}
+
+int rst_order_joins(rst_connection *c, rst_draft *draft) {
+    rst_rewriting w = {.c = c, .text = draft->text, .end = draft->end};
+    w.tree = rst_draft_tree(draft);
+    if (w.tree == NULL) return draft->parsed == SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
+    visit(&w, w.tree->root);
+    return rst_draft_write(draft, &w.edits);
+}
