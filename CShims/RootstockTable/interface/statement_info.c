@@ -230,6 +230,8 @@ int rootstock_table_column_metadata(sqlite3 *db, const char *schema, const char 
         if (place >= 0) {
             key = found->columns[place].primary_key > 0;
             counted = found->autoincrement && place == found->rowid_column;
+            /* It is declared NOT NULL (module.c). */
+            if (not_null != NULL && place == found->rowid_column) *not_null = found->columns[place].not_null;
         }
     }
     if (primary_key != NULL) *primary_key = key;
