@@ -34,19 +34,21 @@ typedef struct object_list {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 /* The loaded object that has the address; null: none, or the program itself, whose names stand before ours. */
-static void *object_at(const void *address, Dl_info *where) {
-    if (dladdr(address, where) == 0 || where->dli_fname == NULL) return NULL;
-    return dlopen(where->dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+static void *object_at(const void *address) {
+    Dl_info where;
+    struct link_map *map = NULL;
+    if (dladdr1(address, &where, (void **)&map, RTLD_DL_LINKMAP) == 0 || map == NULL || map->l_name[0] == '\0')
+        return NULL;
+    return dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
 }
 
 /* The SQLite that the object is linked to, or has within; null: the system's, ours or none. */
 static void *sqlite_of(void *handle) {
-    Dl_info where;
     const void *found = dlsym(handle, "sqlite3_open_v2");
     const uintptr_t address = (uintptr_t)found;
     const rsti_range own = rsti_segment_of((const void *)(uintptr_t)rsti_start);
     if (found == NULL || rsti_is_internal(found) || address - own.start < own.size) return NULL;
-    return object_at(found, &where);
+    return object_at(found);
 }
 
 static int take_object(struct dl_phdr_info *info, size_t size, void *context) {
@@ -137,7 +139,7 @@ static void redirect_all(void *sqlite) {
 void *rsti_bundled_function(const void *caller, const char *name) {
     Dl_info where;
     void *handle, *sqlite, *function = NULL;
-    handle = object_at(caller, &where);
+    handle = object_at(caller);
     if (handle == NULL) return NULL;
     sqlite = sqlite_of(handle);
     (void)dlclose(handle);
