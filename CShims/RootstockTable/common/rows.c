@@ -125,6 +125,60 @@ static inline size_t write_value(unsigned char *type, unsigned char *to, const r
     return length;
 }
 
+/* Copies a text of a few words and tells whether it holds a NUL: to copy and to look are a call each. The last bytes
+** are taken again where they are no whole word. */
+static inline bool copy_text(unsigned char *to, const unsigned char *from, size_t size) {
+    const uint64_t ones = 0x0101010101010101u, tops = ones << 7;
+    uint64_t word, nuls = 0;
+    if (size >= 8) {
+        for (size_t end = 8; end < size; end += 8) {
+            memcpy(&word, from + end - 8, 8);
+            memcpy(to + end - 8, &word, 8);
+            nuls |= (word - ones) & ~word & tops;
+        }
+        memcpy(&word, from + size - 8, 8);
+        memcpy(to + size - 8, &word, 8);
+        nuls |= (word - ones) & ~word & tops;
+    } else {
+        for (size_t i = 0; i < size; i++) {
+            to[i] = from[i];
+            nuls |= from[i] == 0;
+        }
+    }
+    return nuls != 0;
+}
+
+/* write_value, with ROW_ROOM bytes of room behind the value. */
+__attribute__((always_inline)) static inline size_t write_value_roomy(unsigned char *type, unsigned char *to,
+                                                                      const rootstock_value *value) {
+    uint64_t bits;
+    switch (value->type) {
+    case VALUE_INTEGER:
+        /* All eight bytes: what is too much is written over, or lies in the room behind. */
+        *type = ROW_INTEGER;
+        bits = little64((uint64_t)value->as.integer);
+        memcpy(to, &bits, 8);
+        return integer_size(value->as.integer);
+    case VALUE_REAL:
+        *type = ROW_REAL;
+        memcpy(&bits, &value->as.real, 8);
+        bits = little64(bits);
+        memcpy(to, &bits, 8);
+        return 8;
+    case VALUE_BLOB:
+        *type = ROW_BLOB;
+        if (value->size > 0) memcpy(to, value->as.data, value->size);
+        return value->size;
+    case VALUE_TEXT:
+        if (value->size <= WORDS_OF_TEXT) {
+            *type = copy_text(to, value->as.data, value->size) ? ROW_TEXT_WITH_NUL : ROW_TEXT;
+            to[value->size] = 0;
+            return value->size + 1;
+        } /* fall through */
+    default: return write_value(type, to, value);
+    }
+}
+
 static inline void write_end(unsigned char *ends, int i, int code, size_t end) {
     if (code == 0) {
         ends[i] = (unsigned char)end;
@@ -149,8 +203,8 @@ static inline unsigned char *write_header(unsigned char *out, int code, int coun
     return out;
 }
 
-/* The row is copied, and what follows a value of another length once more, to where it belongs. code: the row's width,
-** known where this is called, so that the common one's loop is short. */
+/* The row is copied, and what follows a new value once more, to where it belongs. code: the row's width, known where
+** this is called, so that the common one's loop is short. */
 __attribute__((always_inline)) static inline size_t patch(unsigned char *out, const rootstock_row *from, int count,
                                                           const rootstock_value *values, uint32_t columns, int code) {
     const rootstock_row row = *from;
@@ -166,14 +220,19 @@ __attribute__((always_inline)) static inline size_t patch(unsigned char *out, co
         memcpy(ends, row.ends, ends_size);
         memcpy(body, row.body, row.body_size);
     }
+    for (; i < row.count && (columns & 1) == 0; i++, columns >>= 1) { /* those in front stay where they are */
+        const size_t end = code == 0 ? row.ends[i] : end_at(&row, i);
+        if (end < start) return 0;
+        start = end;
+    }
     for (; i < row.count; i++, columns >>= 1) {
         const size_t end = code == 0 ? row.ends[i] : end_at(&row, i);
         if (end < start) return 0;
         if ((columns & 1) != 0) {
             if (end > row.body_size || values[i].size > MAXIMUM_ROW_BYTES) return 0;
             at = start + moved;
-            at += write_value(&types[i], body + at, &values[i]);
-            if (at != end + moved) memcpy(body + at, row.body + end, row.body_size - end);
+            at += write_value_roomy(&types[i], body + at, &values[i]);
+            if (end < row.body_size) memcpy(body + at, row.body + end, row.body_size - end);
             moved = at - end;
         }
         if (moved != 0) write_end(ends, i, code, end + moved);
@@ -183,7 +242,7 @@ __attribute__((always_inline)) static inline size_t patch(unsigned char *out, co
     at = start + moved;
     for (; i < count; i++, columns >>= 1) {
         if ((columns & 1) == 0 || values[i].size > MAXIMUM_ROW_BYTES) return 0;
-        at += write_value(&types[i], body + at, &values[i]);
+        at += write_value_roomy(&types[i], body + at, &values[i]);
         write_end(ends, i, code, at);
     }
     if (at > MAXIMUM_ROW_BYTES - header_size(count, code) || width_code(at) != code) return 0;
@@ -209,66 +268,13 @@ void rootstock_row_write(unsigned char *out, const rootstock_value *values, int 
     }
 }
 
-/* Copies a text of a few words and tells whether it holds a NUL: to copy and to look are a call each. The last bytes
-** are taken again where they are no whole word. */
-static inline bool copy_text(unsigned char *to, const unsigned char *from, size_t size) {
-    const uint64_t ones = 0x0101010101010101u, tops = ones << 7;
-    uint64_t word, nuls = 0;
-    if (size >= 8) {
-        for (size_t end = 8; end < size; end += 8) {
-            memcpy(&word, from + end - 8, 8);
-            memcpy(to + end - 8, &word, 8);
-            nuls |= (word - ones) & ~word & tops;
-        }
-        memcpy(&word, from + size - 8, 8);
-        memcpy(to + size - 8, &word, 8);
-        nuls |= (word - ones) & ~word & tops;
-    } else {
-        for (size_t i = 0; i < size; i++) {
-            to[i] = from[i];
-            nuls |= from[i] == 0;
-        }
-    }
-    return nuls != 0;
-}
-
 /* code: known where this is called, so that the ends are stored without a look at it. */
 __attribute__((always_inline)) static inline size_t
 write_roomy(unsigned char *out, int code, const rootstock_value *values, int count, bool compact) {
     unsigned char *types = write_header(out, code, count, compact), *ends = types + count;
     unsigned char *body = ends + ((size_t)count << code), *next = body;
     for (int i = 0; i < count; i++) {
-        const rootstock_value *value = &values[i];
-        uint64_t bits;
-        switch (value->type) {
-        case VALUE_INTEGER:
-            /* All eight bytes: what is too much is written over, or lies in the room behind. */
-            types[i] = ROW_INTEGER;
-            bits = little64((uint64_t)value->as.integer);
-            memcpy(next, &bits, 8);
-            next += integer_size(value->as.integer);
-            break;
-        case VALUE_REAL:
-            types[i] = ROW_REAL;
-            memcpy(&bits, &value->as.real, 8);
-            bits = little64(bits);
-            memcpy(next, &bits, 8);
-            next += 8;
-            break;
-        case VALUE_BLOB:
-            types[i] = ROW_BLOB;
-            if (value->size > 0) memcpy(next, value->as.data, value->size);
-            next += value->size;
-            break;
-        case VALUE_TEXT:
-            if (value->size <= WORDS_OF_TEXT) {
-                types[i] = copy_text(next, value->as.data, value->size) ? ROW_TEXT_WITH_NUL : ROW_TEXT;
-                next[value->size] = 0;
-                next += value->size + 1;
-                break;
-            } /* fall through */
-        default: next += write_value(&types[i], next, value);
-        }
+        next += write_value_roomy(&types[i], next, &values[i]);
         write_end(ends, i, code, (size_t)(next - body));
     }
     return (size_t)(next - out);

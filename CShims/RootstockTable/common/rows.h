@@ -136,10 +136,11 @@ static inline double rootstock_row_real(const unsigned char *bytes) {
 int rootstock_row_column(const rootstock_row *row, int i, rootstock_value *value, bool *has_nul);
 /* Writes the row to out anew: the columns of these bits (of the first 32) are taken from values. `count` is the new
 ** row's number of columns; it may exceed the row's where those behind its own are taken from values. out has room for
-** the row and the new values, with 9 bytes beside each value.
+** the row and the new values, with ROW_PATCH_MORE bytes beside each value: its type, its end offset, and a number.
 **
 ** Returns how many bytes were written, the same that rootstock_row_write makes of such a row. 0, with out undefined:
 ** the row is malformed, its offsets would be of another width, or a short header cannot tell that many columns. */
+enum { ROW_PATCH_MORE = 13 };
 size_t rootstock_row_patch(unsigned char *out, const rootstock_row *row, int count, const rootstock_value *values,
                            uint32_t columns);
 /* Strict check of every column: known types, offsets ascending, sizes that the writer makes, body without slack, text

@@ -23,7 +23,7 @@ typedef struct place {
 } place;
 
 /* Unpacks the row at `place`; the place of the next one. */
-static size_t bulk_unpack(const rst_bulk_change *bulk, size_t place, rst_bulk_row *row) {
+static inline size_t bulk_unpack(const rst_bulk_change *bulk, size_t place, rst_bulk_row *row) {
     const unsigned char *at = bulk->rows.data + place;
     row->rowid = 0;
     if (bulk->table->without_rowid) {
@@ -153,7 +153,7 @@ static int patch_row(rst_bulk_change *bulk, const rst_bulk_row *row, uint64_t en
         int slot = table->slot[bulk->columns[i]];
         patches[slot] = row->values[i];
         slots |= (uint32_t)1 << slot;
-        extra += row->values[i].size + 9;
+        extra += row->values[i].size + ROW_PATCH_MORE;
     }
     return rst_update_fast_put(table, &row->key, patches, slots, extra, entries);
 }

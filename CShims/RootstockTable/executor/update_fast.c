@@ -95,7 +95,7 @@ static size_t widen(const rst_table *table, const rootstock_row *row, rootstock_
         if (slot < row->count || (*slots >> slot & 1) != 0) continue;
         patches[slot] = table->columns[i].missing;
         *slots |= (uint32_t)1 << slot;
-        extra += patches[slot].size + 9;
+        extra += patches[slot].size + ROW_PATCH_MORE;
     }
     return extra;
 }
@@ -191,7 +191,7 @@ int rst_update_fast(rst_table *table, const rootstock_slice *key, sqlite3_value 
         if (!settle(&table->columns[i], &patches[slot])) return SQLITE_NOTFOUND;
         changed |= (uint64_t)1 << i;
         slots |= (uint32_t)1 << slot;
-        extra += patches[slot].size + 9;
+        extra += patches[slot].size + ROW_PATCH_MORE;
     }
     if (!find_entries(table, changed, &entries)) return SQLITE_NOTFOUND;
     if ((table->foreign_key_count > 0 || table->is_parent) && !is_apart_from_keys(table, changed))

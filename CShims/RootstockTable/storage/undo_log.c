@@ -227,14 +227,21 @@ int rst_tree_open(rst_connection *c, rootstock_transaction *transaction, rst_tre
     return SQLITE_OK;
 }
 
+/* Whether this is the entry that rst_get found last. */
+static inline bool got_it(const rst_store *store, const rst_tree *tree, const rootstock_slice *key) {
+    if (!store->got || store->got_tree != tree->handle || store->got_key_size != key->size) return false;
+    /* Most keys are rowids: no call for those. */
+    return key->size == 8 ? memcmp(store->got_key, key->data, 8) == 0
+                          : memcmp(store->got_key, key->data, key->size) == 0;
+}
+
 int rst_get(rst_connection *c, rootstock_transaction *transaction, rst_tree *tree, const rootstock_slice *key,
             rootstock_slice *value) {
     rst_store *store = store_of(c);
     bool writing = transaction == store->writer;
-    int code = rst_tree_ready(c, transaction, tree, false);
+    int code = tree->open ? SQLITE_OK : rst_tree_ready(c, transaction, tree, false);
     if (code != SQLITE_OK) return code;
-    if (writing && store->got && store->got_tree == tree->handle && store->got_key_size == key->size &&
-        memcmp(store->got_key, key->data, key->size) == 0) {
+    if (writing && got_it(store, tree, key)) {
         *value = store->got_value;
         return SQLITE_ROW;
     }
@@ -243,18 +250,14 @@ int rst_get(rst_connection *c, rootstock_transaction *transaction, rst_tree *tre
         store->got = true;
         store->got_tree = tree->handle;
         store->got_key_size = key->size;
-        memcpy(store->got_key, key->data, key->size);
+        if (key->size == 8)
+            memcpy(store->got_key, key->data, 8);
+        else
+            memcpy(store->got_key, key->data, key->size);
         store->got_value = *value;
     }
     if (code == ROOTSTOCK_NOT_FOUND) return SQLITE_DONE;
     return code == ROOTSTOCK_OK ? SQLITE_ROW : rst_map_code(c, code);
-}
-
-/* Whether the entry, as it is stored, is what rst_get found last. */
-static bool got_it(const rst_connection *c, const rst_tree *tree, const rootstock_slice *key) {
-    rst_store *store = store_of(c);
-    return store->got && store->crc == NULL && store->got_tree == tree->handle && store->got_key_size == key->size &&
-           memcmp(store->got_key, key->data, key->size) == 0;
 }
 
 int rst_put(rst_connection *c, rst_tree *tree, const rootstock_slice *key, const rootstock_slice *value,
@@ -270,7 +273,7 @@ int rst_put(rst_connection *c, rst_tree *tree, const rootstock_slice *key, const
     if (code == SQLITE_OK && store->crc != NULL) code = rst_checksum_append(c, tree, key, &copy);
     if (code == SQLITE_OK && store->writer_cursors != NULL) code = store->hooks->keep_cursors(c);
     if (code != SQLITE_OK) return code;
-    got = got_it(c, tree, key);
+    got = store->crc == NULL && got_it(store, tree, key); /* as it is stored */
     /* As SQLite's B-tree: what stands there already is not written, and is no commit that makes other connections'
     ** snapshots old. */
     if (got && flags == 0 && copy.size == store->got_value.size &&
@@ -304,7 +307,7 @@ int rst_remove(rst_connection *c, rst_tree *tree, const rootstock_slice *key, co
     int code = rst_tree_ready(c, store->writer, tree, false);
     if (code == SQLITE_OK && store->writer_cursors != NULL) code = store->hooks->keep_cursors(c);
     if (code != SQLITE_OK) return code;
-    got = got_it(c, tree, key);
+    got = store->crc == NULL && got_it(store, tree, key); /* as it is stored */
     store->got = false;
     size = store->undo.size;
     if (logging(c)) {

@@ -122,7 +122,8 @@ private func storable(_ sample: Sample) -> Bool {
                     var row = rootstock_row()
                     guard rootstock_row_open(&row, raw.baseAddress, raw.count) == SQLITE_OK else { return [] }
                     var out = [UInt8](
-                        repeating: 0xA5, count: raw.count + values.reduce(0) { $0 + $1.size + 9 } + 8)
+                        repeating: 0xA5,
+                        count: raw.count + values.reduce(0) { $0 + $1.size + ROW_PATCH_MORE } + 8)
                     let size = out.withUnsafeMutableBufferPointer {
                         rootstock_row_patch($0.baseAddress!, &row, Int32(count), values, columns)
                     }
@@ -138,6 +139,34 @@ private func storable(_ sample: Sample) -> Bool {
             }
         }
         #expect(patched > 1000)
+    }
+
+    /// Columns that a row lacks take the most: eight bytes of a number, a type, an offset. What stands behind the room stays.
+    @Test func patchedRowsLieInTheRoomThatIsPromised() throws {
+        for text in [0, 300] {
+            for count in 1...29 {
+                let old: [Sample] = [.text([UInt8](repeating: 0x61, count: text))]
+                let new = old + [Sample](repeating: .integer(Int64.max), count: count)
+                let bytes = try #require(write(old, compact: true))
+                let expected = try #require(write(new, compact: true))
+                let room = bytes.count + count * ROW_PATCH_MORE
+                #expect(expected.count <= room)
+                let columns = (UInt32(1) << UInt32(count + 1)) - 2
+                let got = withValues(new) { values in
+                    bytes.withUnsafeBytes { raw -> [UInt8] in
+                        var row = rootstock_row()
+                        guard rootstock_row_open(&row, raw.baseAddress, raw.count) == SQLITE_OK else { return [] }
+                        var out = [UInt8](repeating: 0xA5, count: room + 8)
+                        let size = out.withUnsafeMutableBufferPointer {
+                            rootstock_row_patch($0.baseAddress!, &row, Int32(count + 1), values, columns)
+                        }
+                        #expect(out.suffix(8).allSatisfy { $0 == 0xA5 })
+                        return Array(out.prefix(size))
+                    }
+                }
+                #expect(bytes[0] >> 6 != expected[0] >> 6 || got == expected)
+            }
+        }
     }
 
     @Test func malformedRowsAreNotPatched() throws {

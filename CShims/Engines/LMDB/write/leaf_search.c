@@ -47,11 +47,14 @@ static inline int order_of(unsigned char *page, uint32_t index, uint32_t size, c
     return compare(found + ENTRY_HEADER, half(found + 6), key->mv_data, key->mv_size);
 }
 
-/* Is it the entry's key? */
+/* Is it the key of that entry of a leaf (is_leaf)? What has_entry asks of an entry is asked here, too. */
 static inline int is_at(unsigned char *page, uint32_t index, uint32_t size, const MDB_val *key) {
-    if (index >= count_of(page) || !has_entry(page, index, size)) return 0;
+    if (index >= count_of(page)) return 0;
     const unsigned char *found = entry_at(page, index), *sought = key->mv_data;
-    if (half(found + 6) != key->mv_size) return 0;
+    uint32_t offset = (uint32_t)(found - page);
+    if (offset < upper(page) || offset & 1 || offset > size - ENTRY_HEADER || half(found + 6) != key->mv_size ||
+        key->mv_size > size - ENTRY_HEADER - offset)
+        return 0;
     if (key->mv_size == 8) return word(found + ENTRY_HEADER) == word(sought);
     return compare(found + ENTRY_HEADER, key->mv_size, sought, key->mv_size) == 0;
 }
@@ -77,11 +80,12 @@ static inline int is_leaf(const unsigned char *page, uint32_t size) {
            lower(page) <= upper(page) && upper(page) <= size;
 }
 
-/* LMDB_UNKNOWN: the key is none of this leaf's. */
-static int find_in_leaf(lmdb_cursor_layout *path, unsigned char *leaf, uint32_t size, const MDB_val *key) {
+/* LMDB_UNKNOWN: the key is none of this leaf's. Not inlined: where the key is that of the entry under the cursor, or
+** behind it, no registers are saved for this. */
+__attribute__((noinline)) static int find_in_leaf(lmdb_cursor_layout *path, unsigned char *leaf, uint32_t size,
+                                                  const MDB_val *key) {
     uint32_t low = 0, count, high, at = path->indexes[path->top];
     int order;
-    if (is_at(leaf, at + 1, size, key)) return stand(path, at + 1, LMDB_FOUND);
     count = high = count_of(leaf);
     if (at >= count) at = count - 1;
     /* The entry where the cursor stands, and the next. */
@@ -173,7 +177,8 @@ int rootstock_lmdb_find(rootstock_transaction *transaction, lmdb_kept *kept, con
             if (leaf == kept->leaf) kept->misses = 0;
             kept->leaf = leaf;
             if (kept->misses < LMDB_MOST_MISSES) {
-                int found = find_in_leaf(path, leaf, size, key);
+                int found = is_at(leaf, at + 1, size, key) ? stand(path, at + 1, LMDB_FOUND)
+                                                           : find_in_leaf(path, leaf, size, key);
                 if (found != LMDB_UNKNOWN) {
                     kept->misses = 0;
                     return found;

@@ -52,11 +52,11 @@ static int lose_place(rootstock_transaction *transaction, lmdb_kept *kept) {
     return 0;
 }
 
-/* *kept is the tree's cursor, opened if there is none, or none that may be used. Returns LMDB's code. */
-static int keep(rootstock_transaction *transaction, MDB_dbi tree, int append, lmdb_kept **kept) {
+/* What keep does where there is none that may be used as it is. */
+__attribute__((noinline)) static int keep_otherwise(rootstock_transaction *transaction, MDB_dbi tree, int append,
+                                                    lmdb_kept **kept) {
     MDB_cursor *cursor;
     size_t entries;
-    *kept = lmdb_find_kept(transaction, tree);
     if (*kept != NULL && (*kept)->appended && !append) {
         (*kept)->appended = 0;
         (*kept)->last_leaf = NULL;
@@ -90,6 +90,12 @@ static int keep(rootstock_transaction *transaction, MDB_dbi tree, int append, lm
         (*kept)->removed = 0;
     }
     return MDB_SUCCESS;
+}
+
+/* *kept is the tree's cursor, opened if there is none, or none that may be used. Returns LMDB's code. */
+static inline int keep(rootstock_transaction *transaction, MDB_dbi tree, int append, lmdb_kept **kept) {
+    *kept = lmdb_find_kept(transaction, tree);
+    return *kept != NULL && !(*kept)->appended ? MDB_SUCCESS : keep_otherwise(transaction, tree, append, kept);
 }
 
 /* The pages that LMDB comes to from here. */
