@@ -209,14 +209,27 @@ static void take_key(rst_table *table, rst_index *index) {
     memmove(index, index + 1, (size_t)(--table->index_count - table->key_turn) * sizeof *index);
 }
 
+static void learn_column(const rst_table *table, rst_index *index, int column) {
+    if (column < 0) return; /* the rowid is the key */
+    index->columns |= (uint64_t)1 << (column < COLUMNS_APART ? column : COLUMNS_APART);
+    if (table->columns[column].generated) index->columns = UINT64_MAX;
+}
+
+/* Every word of the text, which may be null, that could be a column. */
+static void learn_text(const rst_table *table, rst_index *index, const char *text) {
+    const char *p = text, *end = text == NULL ? NULL : text + strlen(text);
+    rst_token token;
+    while (text != NULL && (token = rst_token_next(&p, end)).type != TOKEN_END)
+        if (rst_token_names(&token)) learn_column(table, index, rst_column_named(table, &token));
+}
+
 /* Of what the entries are made. */
 static void learn_columns(const rst_table *table, rst_index *index) {
-    index->columns = index->evaluated ? UINT64_MAX : 0;
+    index->columns = 0;
+    learn_text(table, index, index->where);
     for (int p = 0; p < index->part_count; p++) {
-        const int column = index->parts[p].column;
-        if (column < 0) continue; /* the rowid is the key */
-        index->columns |= (uint64_t)1 << (column < COLUMNS_APART ? column : COLUMNS_APART);
-        if (table->columns[column].generated) index->columns = UINT64_MAX;
+        learn_column(table, index, index->parts[p].column);
+        learn_text(table, index, index->parts[p].expression);
     }
 }
 

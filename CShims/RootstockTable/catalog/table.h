@@ -42,7 +42,7 @@ typedef struct rst_index {
     int on_conflict;     /* of the constraint, or CONFLICT_DEFAULT */
     char *where;         /* of a partial index, or null */
     bool evaluated;      /* has expressions or a WHERE: its entries are computed by the schema database */
-    uint64_t columns;    /* that its entries are made of (column_sets.h); all where they are computed, too */
+    uint64_t columns;    /* that its entries are made of (column_sets.h); all where a generated one is among them */
     struct rst_partial_predicate *predicate; /* the WHERE, or null where it is not understood (partial_predicate.c) */
     double *rows_per_prefix; /* rows per distinct value of the first 1..n columns, from ANALYZE; null without */
     double table_rows;       /* of a partial index: its entries, from ANALYZE, or 0 */

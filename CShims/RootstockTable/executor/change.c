@@ -238,7 +238,7 @@ int rst_row_update(rst_table *table, rst_row_slot *old, rst_row_slot *row, int c
     if (code == SQLITE_OK && same_key && table->index_count == 0) {
         code = rst_row_put(table, row, SIZE_MAX, 0);
         if (table->needs_mirror) rst_validator_clear(table);
-    } else if (code == SQLITE_OK && same_key && !table->has_evaluated_index) {
+    } else if (code == SQLITE_OK && same_key && !rst_row_evaluates(table, stored, row, changed)) {
         /* Only the entries that the set columns are part of. */
         code = rst_row_put(table, row, SIZE_MAX, 0);
         if (code == SQLITE_OK) code = rst_row_entries(table, stored, row, changed, message);

@@ -105,6 +105,9 @@ static inline int rst_validator_begin_old(rst_table *table, const rst_row_slot *
     *used = table->has_evaluated_index;
     return *used ? rst_validator_put_old(table, hand, message) : SQLITE_OK;
 }
+/* Whether the change of the row makes entries that are evaluated, so that it has to be in the row validator. No old
+** row: it is new. */
+bool rst_row_evaluates(const rst_table *table, const rst_row_slot *old, const rst_row_slot *row, uint64_t changed);
 /* The row and its entries. */
 int rst_row_remove(rst_table *table, const rst_row_slot *old, char **message);
 

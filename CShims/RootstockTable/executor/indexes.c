@@ -262,6 +262,8 @@ int rst_index_fill(rst_table *table, int number, char **message) {
     rootstock_slice at, bytes;
     uint64_t rows = 0;
     bool first = true;
+    /* The row validator takes whole rows. */
+    const uint64_t needed = index->evaluated ? UINT64_MAX : index->columns;
     int result = SQLITE_OK, code = rst_row_slot_begin(table, &hand);
     if (code != SQLITE_OK) return code;
     code = rst_walker_open(c, store_of(c)->writer, &table->tree, &walker);
@@ -274,7 +276,7 @@ int rst_index_fill(rst_table *table, int number, char **message) {
         bool has_null, included = false;
         size_t prefix = 0;
         result = rst_interrupted(c, ++rows);
-        if (result == SQLITE_OK) result = rst_row_slot_read(table, &at, &bytes, index->columns, &hand);
+        if (result == SQLITE_OK) result = rst_row_slot_read(table, &at, &bytes, needed, &hand);
         if (result == SQLITE_OK && index->evaluated)
             result = rst_validator_insert(table, hand.values, hand.rowid, 0, true, message);
         if (result == SQLITE_OK) {

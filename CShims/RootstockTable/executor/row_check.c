@@ -61,10 +61,7 @@ int rst_check_update(rst_table *table, const rst_row_slot *old, rst_row_slot *ro
                 return SQLITE_CONSTRAINT_NOTNULL;
             }
         }
-        {
-            bool twin = false;
-            return rst_validator_begin_old(table, row, &twin, message); /* for the indexes on expressions */
-        }
+        return rst_row_evaluates(table, old, row, changed) ? rst_validator_put_old(table, row, message) : SQLITE_OK;
     }
     code = rst_validator_insert(table, row->values, row->rowid, conflict, false, message);
     if ((code == SQLITE_CONSTRAINT_CHECK || code == SQLITE_DONE) && old != NULL && table->has_check) {
@@ -81,7 +78,7 @@ int rst_check_update(rst_table *table, const rst_row_slot *old, rst_row_slot *ro
         return code;
     }
     code = rst_row_slot_own_bytes(table, row);
-    if (!table->has_evaluated_index || code != SQLITE_OK) rst_validator_clear(table);
+    if (code != SQLITE_OK || !rst_row_evaluates(table, old, row, changed)) rst_validator_clear(table);
     return code;
 }
 
@@ -162,7 +159,7 @@ int rst_check_unique(rst_table *table, rst_row_slot *row, const rst_row_slot *ol
                 code = rst_row_slot_begin(table, &victim);
                 if (code == SQLITE_OK) code = rst_row_slot_fetch(table, &key, &victim);
                 if (code == SQLITE_ROW) {
-                    bool twin = table->has_evaluated_index;
+                    const bool twin = rst_row_evaluates(table, old, row, changed);
                     rootstock_value *copy = NULL;
                     if (twin) {
                         rst_validator_clear(table); /* the new row makes room for the victim's turn */

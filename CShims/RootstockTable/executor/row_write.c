@@ -189,6 +189,15 @@ int rst_validator_put_old(rst_table *table, const rst_row_slot *hand, char **mes
     return code;
 }
 
+bool rst_row_evaluates(const rst_table *table, const rst_row_slot *old, const rst_row_slot *row, uint64_t changed) {
+    bool all = old == NULL || old->rowid != row->rowid;
+    if (!table->has_evaluated_index) return false;
+    for (int k = 0; k < table->key_count && !all; k++) all = rst_columns_has(changed, NULL, table->key[k].column);
+    for (int i = 0; i < table->index_count; i++)
+        if (table->indexes[i].evaluated && (all || rst_index_touched(&table->indexes[i], changed))) return true;
+    return false;
+}
+
 int rst_row_remove(rst_table *table, const rst_row_slot *old, char **message) {
     rst_connection *c = table->connection;
     rootstock_slice key = {old->key.size, old->key.data};

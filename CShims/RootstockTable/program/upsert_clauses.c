@@ -8,6 +8,7 @@
 */
 #include "program/program.h"
 #include "program/runner.h"
+#include "parser/edits.h"
 
 #include <string.h>
 
@@ -25,30 +26,31 @@ static bool hides_excluded(const rst_table *table, const rst_token *alias) {
     return rst_token_same_name(alias, "excluded") || sqlite3_stricmp(table->name, "excluded") == 0;
 }
 
+/* Columns of `excluded` below the node, as expressions. False: the name is somebody else's, too. */
+static bool write_bare(const rst_syntax *node, rst_edits *edits) {
+    rst_token name = {0}, qualifier = {0};
+    if (node->kind == SYNTAX_NAME || node->kind == SYNTAX_STAR) name = rst_syntax_name(node, &qualifier);
+    if (rst_token_same_name(&name, "excluded")) return false;
+    if (rst_token_same_name(&qualifier, "excluded")) {
+        if (node->kind == SYNTAX_STAR || qualifier.text != node->start) return false;
+        rst_edits_add(edits, node->start, node->end,
+                      sqlite3_mprintf("(CASE WHEN 1 THEN %.*s END)", (int)(node->end - node->start), node->start));
+    }
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next)
+        if (!write_bare(child, edits)) return false;
+    return true;
+}
+
 /* The text of an expression. Columns of `excluded` have neither affinity nor collation, for SQLite has them in
 ** registers: excluded.a becomes an expression that has none either. Where the name is somebody else's, too, the text
 ** stays as it was written. From sqlite3_malloc, or null. */
 static char *bare_text(const rst_table *table, const rst_token *alias, const rst_syntax *written) {
-    const char *p = written->start, *copied = p;
-    sqlite3_str *text = sqlite3_str_new(NULL);
-    while (!hides_excluded(table, alias)) {
-        rst_token token = rst_token_next(&p, written->end), dot, name;
-        const char *q = p;
-        if (token.type == TOKEN_END) break;
-        if (token.type == TOKEN_STRING || !rst_token_same_name(&token, "excluded")) continue;
-        dot = rst_token_next(&q, written->end);
-        name = rst_token_next(&q, written->end);
-        if (!rst_token_mark(&dot, ".") || !rst_token_names(&name)) {
-            sqlite3_str_reset(text);
-            copied = written->start;
-            break;
-        }
-        sqlite3_str_append(text, copied, (int)(token.text - copied));
-        sqlite3_str_appendf(text, "(CASE WHEN 1 THEN %.*s END)", (int)(q - token.text), token.text);
-        p = copied = q;
-    }
-    sqlite3_str_append(text, copied, (int)(written->end - copied));
-    return sqlite3_str_finish(text);
+    rst_edits edits = {0};
+    char *text = NULL;
+    if (hides_excluded(table, alias) || !write_bare(written, &edits)) rst_edits_free(&edits);
+    if (rst_edits_apply(&edits, written->start, written->end, &text) == SQLITE_OK && text == NULL)
+        text = rst_span_text(written->start, written->end);
+    return text;
 }
 
 /* "expr" as a scalar subquery over the row that is there. */

@@ -26,35 +26,19 @@ static const char *key_name(const rst_table *table) {
     return rst_rowid_name(table);
 }
 
-/* Whether the text, which may be null, names a column of the set. */
-static bool names_column(const rst_table *table, const char *text, uint64_t set, const uint64_t *beyond) {
-    const char *p = text, *end = text == NULL ? NULL : text + strlen(text);
-    while (p != NULL) {
-        rst_token token = rst_token_next(&p, end);
-        if (token.type == TOKEN_END) break;
-        for (int i = 0; i < table->column_count; i++) {
-            if (rst_columns_has(set, beyond, i) && rst_token_same_name(&token, table->columns[i].name)) return true;
-        }
-    }
-    return false;
-}
-
-static bool parts_change(const rst_table *table, const rst_part *parts, int count, uint64_t set,
-                         const uint64_t *beyond) {
-    for (int k = 0; k < count; k++) {
+static bool parts_change(const rst_part *parts, int count, uint64_t set, const uint64_t *beyond) {
+    for (int k = 0; k < count; k++)
         if (parts[k].column >= 0 && rst_columns_has(set, beyond, parts[k].column)) return true;
-        if (parts[k].column == -2 && names_column(table, parts[k].expression, set, beyond)) return true;
-    }
     return false;
 }
 
-static bool index_changes(const rst_table *table, const rst_index *index, uint64_t set, const uint64_t *beyond) {
-    return parts_change(table, index->parts, index->part_count, set, beyond) ||
-           names_column(table, index->where, set, beyond);
+static bool index_changes(const rst_index *index, uint64_t set, const uint64_t *beyond) {
+    return parts_change(index->parts, index->part_count, set, beyond) ||
+           (index->evaluated && rst_index_touched(index, set));
 }
 
 bool rst_key_changes(const rst_table *table, uint64_t set, const uint64_t *beyond) {
-    if (table->without_rowid) return parts_change(table, table->key, table->key_count, set, beyond);
+    if (table->without_rowid) return parts_change(table->key, table->key_count, set, beyond);
     return table->rowid_column >= 0 && rst_columns_has(set, beyond, table->rowid_column);
 }
 
@@ -105,7 +89,7 @@ static int find_way(rst_connection *c, const rst_table *table, const rst_stateme
             ** values. */
             list = rst_syntax_has(condition, SYNTAX_IN);
             if (plan != NULL && plan->source == PLAN_INDEX && (!plan->unique || list))
-                *out = index_changes(table, &table->indexes[plan->index], set, beyond) ? BY_CHANGED_INDEX : BY_INDEX;
+                *out = index_changes(&table->indexes[plan->index], set, beyond) ? BY_CHANGED_INDEX : BY_INDEX;
             else if (plan != NULL && plan->source == PLAN_KEY && plan->equals > 0 && list)
                 *out = BY_INDEX;
             break; /* the target's: an UPDATE without FROM has no other loop of its own */
@@ -180,7 +164,7 @@ int rst_key_order_body(rst_connection *c, const rst_table *table, const rst_stat
 /* Whether a change of these columns can meet a constraint that hangs on the other rows. */
 static bool can_collide(const rst_table *table, uint64_t set, const uint64_t *beyond) {
     for (int i = 0; i < table->index_count; i++) {
-        if (table->indexes[i].unique && index_changes(table, &table->indexes[i], set, beyond)) return true;
+        if (table->indexes[i].unique && index_changes(&table->indexes[i], set, beyond)) return true;
     }
     return rst_key_changes(table, set, beyond);
 }

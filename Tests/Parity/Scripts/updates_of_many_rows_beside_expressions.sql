@@ -27,6 +27,25 @@ UPDATE t SET c = w, d = v FROM other WHERE upper(w) = 'X' || (99 - a) AND v <> 3
 SELECT changes(); SELECT a FROM t WHERE lower(c) = 'x60'; SELECT count(*) FROM t WHERE d IS NOT NULL;
 UPDATE other SET w = lower(w) WHERE upper(w) IN ('X60', 'X61', 'X62') AND v <> 3;
 SELECT changes(); SELECT k, w FROM other WHERE upper(w) IN ('X60', 'X61', 'X62') AND v <> 3 ORDER BY k;
+-- Of a column that no expression names, while another row makes way for it.
+UPDATE OR REPLACE t SET b = 1000 WHERE a IN (21, 22);
+UPDATE OR REPLACE t SET b = b + 1 WHERE a IN (30, 31, 33);
+SELECT changes(); SELECT count(*), sum(b) FROM t; SELECT count(*) FROM t WHERE lower(c) >= 'x'; SELECT count(*) FROM t WHERE d IS NOT NULL;
+PRAGMA integrity_check;
+CREATE TABLE made(a INTEGER PRIMARY KEY, b, c, g AS (b + 1), h AS (c || g) STORED);
+CREATE INDEX made_g ON made(g * 2);
+CREATE INDEX made_h ON made(c) WHERE h > '3';
+INSERT INTO made(b, c) VALUES (1, 'x'), (2, '3'), (3, 30), (4, NULL);
+UPDATE made SET b = b + 1;
+SELECT a FROM made WHERE g * 2 > 7; SELECT a, h FROM made WHERE h > '3' ORDER BY c;
+UPDATE made SET c = 4 WHERE c = 'x';
+SELECT a, h FROM made WHERE h > '3' ORDER BY c;
+INSERT INTO t(a, b, c) VALUES (70, 2000, 'u') ON CONFLICT DO UPDATE SET b = (SELECT excluded.b) + b, d = excluded.d;
+INSERT INTO t(a, b, c) VALUES (70, 2001, 'u') ON CONFLICT DO UPDATE SET b = (SELECT excluded.b FROM other AS excluded LIMIT 0), c = excluded.c || 1;
+INSERT INTO t(a, b, c) VALUES (70, 2002, 'v') ON CONFLICT DO UPDATE SET b = (SELECT max(excluded.k) FROM other AS excluded), c = upper(excluded.c);
+INSERT INTO t(a, b, c) VALUES (70, 2003, 'w') ON CONFLICT DO UPDATE SET (b, c) = (SELECT excluded.b, c || "excluded"."c") WHERE excluded.b > 3;
+SELECT a, b, c, d FROM t WHERE a = 70;
+DELETE FROM t WHERE a = 70;
 CREATE UNIQUE INDEX tu ON t(abs(b));
 UPDATE t SET b = -b WHERE a < 20;
 SELECT changes(); SELECT sum(b) FROM t WHERE abs(b) < 1030;
