@@ -135,6 +135,20 @@ static double hosted_rows(const rst_attached_shape *shape, const sqlite3_index_i
     return rows;
 }
 
+/* Whether inner gives the rows in the order without sorting them. FTS's functions, snippet(t) and the like, ask the
+** module's cursor: while inner gives what it has sorted, that one stands elsewhere. */
+static bool module_orders(const rst_attached_shape *shape, const sqlite3_index_info *info, const bool *equal,
+                          const bool *ranged) {
+    const int place = info->nOrderBy == 1 ? info->aOrderBy[0].iColumn : shape->count;
+    const rst_attached_column *column;
+    if (place < 0 || place >= shape->count) return place < 0;
+    column = &shape->columns[place];
+    if (!column->hidden || place == 0) return false;
+    if (sqlite3_stricmp(column[-1].name, shape->name) != 0) return false;
+    return sqlite3_stricmp(column->name, "docid") == 0 ||
+           (sqlite3_stricmp(column->name, "rank") == 0 && (equal[place - 1] || ranged[place - 1]));
+}
+
 static void add_order(const rst_attached_shape *shape, sqlite3_index_info *info, sqlite3_str *text) {
     for (int i = 0; i < info->nOrderBy; i++) {
         const int place = info->aOrderBy[i].iColumn;
@@ -181,7 +195,7 @@ int rst_attached_best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
         return SQLITE_CONSTRAINT;
     }
     sqlite3_str_appendall(text, "\2");
-    add_order(shape, info, text);
+    if (!shape->hosted || module_orders(shape, info, equal, ranged)) add_order(shape, info, text);
     for (int i = 0; i < shape->index_count; i++) {
         double left = index_rows(shape, &shape->indexes[i], equal, ranged);
         if (left < rows) rows = left;

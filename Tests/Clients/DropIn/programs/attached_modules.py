@@ -215,6 +215,9 @@ def check(db, kind):
     run(db, "SELECT rowid,a,b FROM x.f")
     for query in [WORDS[0], "cat OR dog", "a:eel", "ab*", '"ab abc"']:
         run(db, f"SELECT rowid, a FROM x.f WHERE f MATCH '{query}' ORDER BY {'rank, ' if kind == 'fts5' else ''}rowid")
+    for function in ["highlight(f,0,'[',']')", "bm25(f)", "snippet(f)"] if kind == "fts5" else ["snippet(f)", "hex(matchinfo(f))", "offsets(f)"]:
+        for order in ["b, rowid", "a DESC, rowid", "rowid DESC", "rowid LIMIT 2"] + (["rank, a, rowid"] if kind == "fts5" else ["docid"]):
+            run(db, f"SELECT rowid, {function} FROM x.f WHERE f MATCH 'ab OR cat' ORDER BY {order}")
     run(db, "SELECT m.id, f.rowid FROM m JOIN x.f AS f ON f.f MATCH 'cat' AND f.rowid=m.id ORDER BY 1")
 
 
