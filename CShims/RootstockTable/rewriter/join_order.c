@@ -9,7 +9,7 @@
 **  1. A join is moved only behind items whose ON, or argument, names none of its columns, and itself names none of
 **     theirs. A name that could be a column of either counts as one.
 **  2. The others keep their order. The columns of * keep theirs, as they are written out.
-**  3. Parameters without a number keep their order, too.
+**  3. Parameters keep their order, but where all have a number: any other's number hangs on those before it.
 */
 #include "rewriter/rewriting.h"
 
@@ -40,25 +40,31 @@ static bool item_names(const rst_scope_item *item, const rst_scope_item *other) 
     return false;
 }
 
-static bool has_bare_parameter(const rst_syntax *node) {
-    if (node->kind == SYNTAX_VARIABLE) return node->end - node->start == 1;
+/* Whether it has a parameter; or, `counted`, one that is no ?N: ? and names take the number behind the highest. */
+static bool has_parameter(const rst_syntax *node, bool counted) {
+    if (node->kind == SYNTAX_VARIABLE) return !counted || node->start[0] != '?' || node->end - node->start == 1;
     for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
-        if (has_bare_parameter(child)) return true;
+        if (has_parameter(child, counted)) return true;
     }
     return false;
+}
+
+/* Whether the numbers of parameters are others with the two exchanged. */
+static bool numbers_change(const rst_syntax *one, const rst_syntax *other) {
+    return has_parameter(one, false) && has_parameter(other, false) &&
+           (has_parameter(one, true) || has_parameter(other, true));
 }
 
 /* Whether the LEFT JOIN stands behind a table of the store, and before an inner join that may go ahead of it. */
 static bool find_move(order *s, int left) {
     const rst_scope_item *item = &s->scope.items[left];
-    bool ours = false, passes = false, bare = has_bare_parameter(item->node);
+    bool ours = false, passes = false;
     for (int i = 0; i < left; i++) ours |= s->scope.items[i].table != NULL;
     if (!ours) return false;
     for (int i = left + 1; i < s->scope.count; i++) {
         const rst_scope_item *other = &s->scope.items[i];
         if (s->moves[i]) continue; /* stays behind */
-        if (item_names(other, item) || item_names(item, other) || (bare && has_bare_parameter(other->node)))
-            return false;
+        if (item_names(other, item) || item_names(item, other) || numbers_change(item->node, other->node)) return false;
         passes |= !other->left;
     }
     return passes;
@@ -68,12 +74,12 @@ static bool is_star(const rst_syntax *result) {
     return result->kind == SYNTAX_RESULT && result->first->kind == SYNTAX_STAR && result->end - result->start == 1;
 }
 
-/* The items' columns in the order in which * gives them. */
+/* The items' columns in the order in which * gives them: SELECT*FROM is SELECT and FROM. */
 static void write_star(rst_edits *edits, const order *s, const rst_syntax *star) {
     sqlite3_str *text = sqlite3_str_new(NULL);
     for (int i = 0; i < s->scope.count; i++) {
         const rst_token *name = &s->scope.items[i].name;
-        sqlite3_str_appendf(text, "%s%.*s.*", i > 0 ? "," : "", (int)name->size, name->text);
+        sqlite3_str_appendf(text, "%s%.*s.*", i > 0 ? "," : " ", (int)name->size, name->text);
     }
     rst_edits_add(edits, star->start, star->end, sqlite3_str_finish(text));
 }
@@ -108,7 +114,7 @@ static bool order_core(rst_rewriting *w, const rst_syntax *core, const rst_synta
         const rst_scope_item *item = &s->scope.items[i];
         if (!s->moves[i]) continue;
         rst_edits_add(&w->edits, from->end, from->end,
-                      sqlite3_mprintf(" %.*s", (int)(item->node->end - item->join->start), item->join->start));
+                      sqlite3_mprintf(" %.*s ", (int)(item->node->end - item->join->start), item->join->start));
         rst_edits_add(&w->edits, item->join->start, item->node->end, sqlite3_mprintf(""));
     }
     return true;

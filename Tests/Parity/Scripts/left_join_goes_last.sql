@@ -22,6 +22,10 @@ SELECT i, count(t) FROM v GROUP BY i ORDER BY i;
 WITH w AS (SELECT * FROM a LEFT JOIN b ON b.a = a.id JOIN c ON c.x = a.x) SELECT * FROM w ORDER BY 1, 4, 7;
 CREATE TABLE made AS SELECT * FROM a LEFT JOIN b ON b.a = a.id JOIN c ON c.x = a.x;
 SELECT * FROM made ORDER BY 1, 4, 7;
+SELECT*FROM a LEFT JOIN b ON b.a = a.id JOIN c ON c.x = a.x ORDER BY 1, 4, 7;
+SELECT DISTINCT*FROM a LEFT JOIN b ON b.a = a.id JOIN c ON c.x = a.x ORDER BY 1, 4, 7;
+SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON b.a = a.id JOIN c ON c.x = (a.x)WHERE c.z = 1 ORDER BY 1, 2, 3;
+SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON b.a = a.id JOIN c ON c.x = (a.x)ORDER BY 1, 2, 3;
 -- those that stay
 SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON b.a = a.id JOIN c ON c.x = coalesce(b.id, 1) ORDER BY 1, 2, 3;
 SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON b.a = a.id JOIN c ON c.id = length(t) OR c.z = 2 ORDER BY 1, 2, 3;
