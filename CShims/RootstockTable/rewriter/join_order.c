@@ -9,7 +9,8 @@
 **  1. A join is moved only behind items whose ON, or argument, names none of its columns, and itself names none of
 **     theirs. A name that could be a column of either counts as one.
 **  2. The others keep their order. The columns of * keep theirs, as they are written out.
-**  3. Parameters keep their order, but where all have a number: any other's number hangs on those before it.
+**  3. No join is moved in a SELECT that may become part of another join.
+**  4. Parameters keep their order, but where all have a number: any other's number hangs on those before it.
 */
 #include "rewriter/rewriting.h"
 
@@ -98,15 +99,14 @@ static bool may_order(const rst_syntax *core, const order *s) {
     return !s->scope.merged && !s->scope.nested;
 }
 
-/* Whether it moved one. */
-static bool order_core(rst_rewriting *w, const rst_syntax *core, const rst_syntax *from, order *s) {
+static void order_core(rst_rewriting *w, const rst_syntax *core, const rst_syntax *from, order *s) {
     bool any = false;
-    if (!rst_scope_of(w->c, w->tree, NULL, from, &s->scope) || !may_order(core, s)) return false;
+    if (!rst_scope_of(w->c, w->tree, NULL, from, &s->scope) || !may_order(core, s)) return;
     for (int i = s->scope.count - 1; i > 0; i--) {
         s->moves[i] = s->scope.items[i].left && find_move(s, i);
         any |= s->moves[i];
     }
-    if (!any) return false;
+    if (!any) return;
     for (const rst_syntax *child = core->first; child != NULL; child = child->next) {
         if (is_star(child)) write_star(&w->edits, s, child->first);
     }
@@ -117,20 +117,24 @@ static bool order_core(rst_rewriting *w, const rst_syntax *core, const rst_synta
                       sqlite3_mprintf(" %.*s ", (int)(item->node->end - item->join->start), item->join->start));
         rst_edits_add(&w->edits, item->join->start, item->node->end, sqlite3_mprintf(""));
     }
-    return true;
 }
 
-/* No edit stands within another: the SELECTs within a FROM that was written anew stay as they are. */
+/* Whether SQLite may merge the SELECTs below into a join. None that ends with a LEFT JOIN is to stand there. SQLite
+** 3.40 takes the merged one's ON for that of its last table. Beside a RIGHT or FULL JOIN rows are then wrong. */
+static bool may_be_joined(const rst_syntax *node) {
+    return node->kind == SYNTAX_CREATE_VIEW || node->kind == SYNTAX_WITH ||
+           (node->kind == SYNTAX_FROM && rst_syntax_child(node, SYNTAX_JOIN) != NULL);
+}
+
 static void visit(rst_rewriting *w, const rst_syntax *node) {
     const rst_syntax *from = node->kind == SYNTAX_CORE ? rst_syntax_child(node, SYNTAX_FROM) : NULL;
-    bool ordered = false;
+    if (may_be_joined(node)) return;
     if (from != NULL) {
         order s = {.scope = {.count = 0}};
-        ordered = order_core(w, node, from, &s);
+        order_core(w, node, from, &s);
     }
     for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
         const int edits = w->edits.count;
-        if (ordered && child == from) continue;
         visit(w, child);
         if (node->kind == SYNTAX_CORE && child->kind == SYNTAX_RESULT) rst_write_result(w, child, edits);
     }

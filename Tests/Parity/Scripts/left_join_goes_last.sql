@@ -37,3 +37,8 @@ SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON b.a = a.id JOIN c ON c.x = (SELECT
 SELECT a.id, b.id, j.value FROM a LEFT JOIN b ON b.a = a.id JOIN json_each('[' || coalesce(b.id, 7) || ']') AS j ORDER BY 1, 2, 3;
 SELECT a.id, b.id, j.value FROM a LEFT JOIN b ON b.a = a.id JOIN json_each('[' || a.id || ',8]') AS j ORDER BY 1, 2, 3;
 SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON b.a = c.id JOIN c ON c.x = a.x ORDER BY 1, 2, 3;
+-- a view or a subquery beside a RIGHT or FULL JOIN: SQLite merges it
+CREATE VIEW y AS SELECT c.* FROM c LEFT JOIN b ON b.id = c.id JOIN a ON a.x = c.x;
+SELECT DISTINCT y.id FROM a FULL JOIN b ON a.id = 77 JOIN y ON a.x = 77;
+SELECT DISTINCT q.id FROM a FULL JOIN b ON a.id = 77 JOIN (SELECT c.* FROM c LEFT JOIN b ON b.id = c.id JOIN a ON a.x = c.x) AS q ON a.x = 77;
+WITH w AS (SELECT c.* FROM c LEFT JOIN b ON b.id = c.id JOIN a ON a.x = c.x) SELECT DISTINCT w.id FROM a RIGHT JOIN b ON a.id = 77 JOIN w ON a.x = 77;
