@@ -91,6 +91,13 @@ static int put_bytes(rst_table *table, const rst_row_slot *old, rst_row_slot *ro
     return code == SQLITE_OK ? rst_row_put(table, row, SIZE_MAX, 0) : code;
 }
 
+/* Whether the program's SET has a name of the rowid, and not the INTEGER PRIMARY KEY's. */
+static bool sets_rowid_alone(const rst_table *table) {
+    const uint64_t *beyond;
+    const uint64_t named = rst_program_set_columns(table, &beyond);
+    return rst_program_set_rowid(table) != 0 && !rst_columns_has(named, beyond, table->rowid_column);
+}
+
 static int update_or_delete(rst_table *table, int count, sqlite3_value **values, int conflict, char **message) {
     rst_row_slot old, row;
     rootstock_slice key;
@@ -138,8 +145,8 @@ static int update_or_delete(rst_table *table, int count, sqlite3_value **values,
                 bool set = column >= 0 && !sqlite3_value_nochange(values[2 + column]);
                 if (set && sqlite3_value_type(values[2 + column]) == SQLITE_INTEGER &&
                     sqlite3_value_int64(values[2 + column]) == old.rowid &&
-                    sqlite3_value_type(values[1]) != SQLITE_NULL) {
-                    set = false; /* it may be `rowid` that is set */
+                    (sqlite3_value_type(values[1]) != SQLITE_NULL || sets_rowid_alone(table))) {
+                    set = false; /* it may be `rowid` that is set, to NULL only where it is named */
                 }
                 code = integer_key(set ? values[2 + column] : values[1], &row.rowid, message);
                 if (code == SQLITE_OK && column >= 0) {
