@@ -312,19 +312,30 @@ int rst_transform_object(rst_connection *c, const char *sql, char **out, char **
     return rst_transform_names(c, sql, end, out, message);
 }
 
-/* Behind the last statement of a trigger in temp stands what the program wrote, in hexadecimal digits. */
+/* Behind the last statement of a trigger in temp stands what the program wrote, in hexadecimal digits. A sum of the
+** text from the name to there stands before it: SQLite's ALTER TABLE of a temp table changes the text alone. */
 #define WRITTEN "/*rootstock "
 #define WRITTEN_END "*/ END"
+enum { SUM_DIGITS = 16 };
+
+static uint64_t sum_of(const char *p, const char *end) {
+    uint64_t sum = 14695981039346656037u; /* FNV-1a */
+    for (; p < end; p++) sum = (sum ^ (unsigned char)*p) * 1099511628211u;
+    return sum;
+}
 
 int rst_transform_temporary(rst_connection *c, const char *sql, char **out, char **message) {
-    const char *end = rst_token_last_end(sql, sql + strlen(sql));
+    const char *end = rst_token_last_end(sql, sql + strlen(sql)), *made_end;
     const rst_schema_statement s = rst_schema_statement_read(sql, end);
+    rst_schema_statement made;
     sqlite3_str *text;
     int code = rst_transform_object(c, sql, out, message);
     if (code != SQLITE_OK || *out == NULL || !rst_token_is(&s.type, "TRIGGER")) return code;
+    made_end = *out + strlen(*out) - 3; /* END */
+    made = rst_schema_statement_read(*out, made_end);
     text = sqlite3_str_new(NULL);
-    sqlite3_str_append(text, *out, (int)strlen(*out) - 3); /* END */
-    sqlite3_str_appendall(text, WRITTEN);
+    sqlite3_str_append(text, *out, (int)(made_end - *out));
+    sqlite3_str_appendf(text, WRITTEN "%0*llx ", SUM_DIGITS, (unsigned long long)sum_of(made.name.text, made_end));
     for (const char *p = s.name.text; p < end; p++) sqlite3_str_appendf(text, "%02x", (unsigned char)*p);
     sqlite3_str_appendall(text, WRITTEN_END);
     sqlite3_free(*out);
@@ -332,14 +343,19 @@ int rst_transform_temporary(rst_connection *c, const char *sql, char **out, char
 }
 
 char *rst_trigger_written(const char *sql) {
-    const size_t size = strlen(sql), behind = sizeof WRITTEN_END - 1, before = sizeof WRITTEN - 1;
-    const char *end = sql + size - (size < behind ? size : behind), *p = end;
+    static const char create[] = "CREATE TRIGGER ";
+    const size_t size = strlen(sql), behind = sizeof WRITTEN_END - 1, before = sizeof WRITTEN - 1 + SUM_DIGITS + 1;
+    const char *end = sql + size - (size < behind ? size : behind), *p = end, *mark;
     sqlite3_str *text;
     while (p > sql && p[-1] != ' ') p--;
-    if (p < sql + before || strcmp(end, WRITTEN_END) != 0 || strncmp(p - before, WRITTEN, before) != 0)
+    if (p < sql + before + sizeof create || strcmp(end, WRITTEN_END) != 0 ||
+        strncmp(p - before, WRITTEN, sizeof WRITTEN - 1) != 0)
         return sqlite3_mprintf("%s", sql);
+    mark = p - before;
+    if (strtoull(p - SUM_DIGITS - 1, NULL, 16) != sum_of(sql + sizeof create - 1, mark))
+        return sqlite3_mprintf("%.*sEND", (int)(mark - sql), sql);
     text = sqlite3_str_new(NULL);
-    sqlite3_str_appendall(text, "CREATE TRIGGER ");
+    sqlite3_str_appendall(text, create);
     for (; p + 1 < end; p += 2) {
         const char digits[] = {p[0], p[1], 0};
         sqlite3_str_appendchar(text, 1, (char)strtol(digits, NULL, 16));

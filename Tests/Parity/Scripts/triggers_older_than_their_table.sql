@@ -38,3 +38,15 @@ INSERT INTO v VALUES (5);
 DELETE FROM n;
 SELECT * FROM c;
 PRAGMA integrity_check;
+-- SQLite itself renames a temp table, in the trigger's text, too
+CREATE TABLE counted (k PRIMARY KEY, n DEFAULT 1);
+CREATE TEMP TABLE told (x);
+CREATE TEMP TRIGGER told_i AFTER INSERT ON told BEGIN INSERT INTO counted (k) VALUES (NEW.x) ON CONFLICT (k) DO UPDATE SET n = n + 1; END;
+ALTER TABLE told RENAME TO heard;
+ALTER TABLE heard RENAME COLUMN x TO y;
+INSERT INTO heard VALUES ('a');
+CREATE TABLE beside (a);
+ALTER TABLE counted ADD COLUMN m DEFAULT 'm';
+INSERT INTO heard VALUES ('a'), ('b');
+SELECT * FROM counted ORDER BY k;
+SELECT name, tbl_name FROM sqlite_temp_schema WHERE name = 'told_i';
