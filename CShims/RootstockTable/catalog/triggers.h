@@ -35,7 +35,7 @@ struct rst_trigger {
         /* WHEN and body as the catalog has them, until they are judged (schema_sandbox.h); null: the application's own
         */
         text;
-    bool firing;
+    int firing; /* 1 + executor->asides of the statement that fires it at the moment; 0: none does */
 };
 
 /* Whether the table has a trigger for the event. */

@@ -126,13 +126,13 @@ static int fire(rst_table *table, rst_trigger *trigger, const rst_row_slot *old,
                           : rst_bind(statement, i + 1, &of->values[column]);
     }
     if (code == SQLITE_OK) {
-        bool was = trigger->firing;
+        const int was = trigger->firing;
         sqlite3_int64 last = sqlite3_last_insert_rowid(c->db);
         const int64_t changes = rst_changes_keep(c);
         rst_changes_restore(c, changes); /* a trigger that the body fires finds it, too */
         schema->program = NULL;
         rewriter_of(c)->trigger_depth++;
-        trigger->firing = true;
+        trigger->firing = 1 + executor_of(c)->asides;
         moment = executor->moment;
         executor->moment = 0;
         while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
@@ -179,7 +179,7 @@ int rst_trigger_fire(rst_table *table, bool before, int event, const rst_row_slo
     for (rst_trigger *trigger = table->triggers; trigger != NULL && code == SQLITE_OK; trigger = trigger->next) {
         if (trigger->before != before || trigger->event != event) continue;
         if (event == TRIGGER_UPDATE && !is_of(table, trigger, changed, row->beyond, rowid_names)) continue;
-        if (trigger->firing && !rst_recursive_triggers(c)) continue;
+        if (trigger->firing == 1 + executor_of(c)->asides && !rst_recursive_triggers(c)) continue;
         code = fire(table, trigger, old, row, message);
     }
     return code;

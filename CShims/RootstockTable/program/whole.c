@@ -53,7 +53,7 @@ static void refuse(char **message, int *code) {
 /* Releases the savepoint. It may be the transaction's end, which a deferred foreign key refuses: a statement of its own
 ** leaves nothing. */
 static int release(rst_connection *c, const rst_whole *whole, const rst_table *table, int code, char **message) {
-    int released = rst_execute_kept(c, message, "RELEASE " SAVEPOINT);
+    int released = rst_execute_kept(c, code == SQLITE_OK ? message : NULL, "RELEASE " SAVEPOINT);
     if (released == SQLITE_OK) return code;
     if (released == SQLITE_INTERRUPT) {
         rst_interrupted_rollback(c, NULL);

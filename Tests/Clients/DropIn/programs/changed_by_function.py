@@ -36,3 +36,15 @@ for begin, triggers in (("", ""), ("BEGIN", ""), ("", TRIGGERS)):
             print(begin, triggers != "", nested, statement, result, said, db.execute("SELECT * FROM t").fetchall(), db.execute("SELECT * FROM seen").fetchall(),
                   db.execute("SELECT changes(), last_insert_rowid()").fetchall(), db.execute("PRAGMA integrity_check").fetchall())
             db.close()
+for recursive in (0, 1):  # the trigger that calls the function fires for the function's own change
+    for nested in ("INSERT INTO g VALUES (9, 1)", "INSERT INTO g VALUES (9, 1), (10, 1)", "UPDATE g SET b = b + 1 WHERE a = 5", "DELETE FROM g WHERE a < 3"):
+        for statement in ("INSERT INTO g VALUES (5, 5), (6, 6)", "UPDATE g SET b = b + 10", "DELETE FROM g WHERE a = 2"):
+            db, said = sqlite3.connect('data.db', isolation_level=None), [None]
+            db.create_function('f', 1, f)
+            db.executescript(f"DROP TABLE IF EXISTS g; DROP TABLE IF EXISTS seen; CREATE TABLE seen(event, a); CREATE TABLE g(a, b); INSERT INTO g VALUES (1, 1), (2, 2);"
+                             f"PRAGMA recursive_triggers = {recursive};" + "".join(f"CREATE TRIGGER t{event} AFTER {event} ON g BEGIN INSERT INTO seen VALUES ('{event}', f({row}.a)); END;"
+                                                                                   for event, row in (("INSERT", "new"), ("UPDATE", "new"), ("DELETE", "old"))))
+            said = []
+            db.execute(statement)
+            print(recursive, nested, statement, said, db.execute("SELECT * FROM g ORDER BY a, b").fetchall(), db.execute("SELECT * FROM seen ORDER BY event, a").fetchall())
+            db.close()
