@@ -136,15 +136,21 @@ static int take_turn(rst_bulk_change *bulk, sqlite3_vtab *base) {
 
 /* ---- rootstock_bulk1, 2 and 5, into which the rows are inserted: the key, and none, one or up to four values ---- */
 
+/* SQLite says SQLITE_ERROR whatever xConnect returns: let the words be those of an interrupt. */
+static int say_interrupt(int code, char **message) {
+    if (code == SQLITE_INTERRUPT) rst_set_message(message, "%s", sqlite3_errstr(code));
+    return code;
+}
+
 #define CONNECT(name, declaration)                                                                                     \
     static int name(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,           \
                     char **message) {                                                                                  \
         UNUSED(count);                                                                                                 \
         UNUSED(arguments);                                                                                             \
-        UNUSED(message);                                                                                               \
         int code = sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);                                                    \
         if (code == SQLITE_OK) code = sqlite3_vtab_config(db, SQLITE_VTAB_CONSTRAINT_SUPPORT, 1);                      \
-        return code == SQLITE_OK ? rst_bare_vtab(context, declaration, sizeof(rst_txn_vtab), out) : code;              \
+        if (code == SQLITE_OK) code = rst_bare_vtab(context, declaration, sizeof(rst_txn_vtab), out);                  \
+        return say_interrupt(code, message);                                                                           \
     }
 CONNECT(connect_keys, "CREATE TABLE x(k)")
 CONNECT(connect_one, "CREATE TABLE x(k,a)")

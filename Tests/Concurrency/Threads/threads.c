@@ -84,9 +84,13 @@ static int run_code(sqlite3 *db, const char *sql, int64_t *first) {
 
 /* Of a statement that meets another thread's schema. */
 static int is_expected(int code, const char *message) {
-    static const char *const words[] = {"no such table: x",      "no such index: x",
-                                        "already exists",        "no such column: \"extra\"",
-                                        "duplicate column name", "UNIQUE constraint failed: xt.b"};
+    static const char *const words[] = {"no such table: x",
+                                        "no such index: x",
+                                        "already exists",
+                                        "no such column: \"extra\"",
+                                        "duplicate column name",
+                                        "UNIQUE constraint failed: xt.b",
+                                        "interrupted"};
     code &= 0xFF;
     if (code == SQLITE_BUSY || code == SQLITE_LOCKED || code == SQLITE_SCHEMA || code == SQLITE_INTERRUPT) return 1;
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
