@@ -45,9 +45,7 @@ static void *object_at(const void *address) {
 /* The SQLite that the object is linked to, or has within; null: the system's, ours or none. */
 static void *sqlite_of(void *handle) {
     const void *found = dlsym(handle, "sqlite3_open_v2");
-    const uintptr_t address = (uintptr_t)found;
-    const rsti_range own = rsti_segment_of((const void *)(uintptr_t)rsti_start);
-    if (found == NULL || rsti_is_internal(found) || address - own.start < own.size) return NULL;
+    if (found == NULL || rsti_is_internal(found) || rsti_is_own(found)) return NULL;
     return object_at(found);
 }
 
@@ -87,13 +85,12 @@ static void fill(const object *in, uintptr_t slot, void *function) {
 /* Fills the slots of those relocations that name a function of SQLite's. `calls`: they may not have been filled yet. */
 static void redirect(const object *in, const ElfW(Rela) * list, size_t bytes, bool calls, const ElfW(Sym) * symbols,
                      const char *names, void *sqlite) {
-    const rsti_range own = rsti_segment_of((const void *)(uintptr_t)rsti_start);
     for (size_t i = 0; i < bytes / sizeof *list; i++) {
         const uintptr_t slot = in->base + list[i].r_offset;
         const char *name = names + symbols[list[i].r_info >> (sizeof(void *) == 8 ? 32 : 8)].st_name;
         void *function;
         if (strncmp(name, "sqlite3", 7) != 0) continue;
-        if (!calls && *(const uintptr_t *)slot - own.start >= own.size) continue;
+        if (!calls && !rsti_is_own(*(void *const *)slot)) continue;
         function = dlsym(sqlite, name);
         if (function != NULL) fill(in, slot, function);
     }

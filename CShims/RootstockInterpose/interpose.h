@@ -178,12 +178,11 @@ typedef struct rsti_range {
     uintptr_t start, size;
 } rsti_range;
 extern rsti_range rsti_library;   /* code of libsqlite3 */
+extern rsti_range rsti_own;       /* of ours */
 extern rsti_range rsti_real_exec; /* of its sqlite3_exec, which needs a real statement: it looks into it */
 void rsti_start(void);
 /* The real function of that name; null if libsqlite3 has none. */
 void *rsti_real_function(const char *name);
-/* The executable segment that has the function. */
-rsti_range rsti_segment_of(const void *function);
 /* To be had before the first use of sqlite3_api in every function that a program may call without a handle. */
 #define RSTI_START()                                                                                                   \
     do {                                                                                                               \
@@ -202,6 +201,9 @@ static inline sqlite3_stmt *rsti_real(sqlite3_stmt *statement) {
 }
 static inline bool rsti_is_internal(const void *address) {
     return (uintptr_t)address - rsti_library.start < rsti_library.size;
+}
+static inline bool rsti_is_own(const void *address) {
+    return (uintptr_t)address - rsti_own.start < rsti_own.size;
 }
 /* Whether the function was called by libsqlite3. */
 #define RSTI_INTERNAL() rsti_is_internal(__builtin_return_address(0))

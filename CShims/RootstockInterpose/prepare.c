@@ -217,14 +217,15 @@ INTERPOSED(int, prepare_v2, (sqlite3 * db, const char *text, int bytes, sqlite3_
 static int prepare_internal(sqlite3 *db, const char *text, int bytes, unsigned flags, sqlite3_stmt **out,
                             const char **tail) {
     char *rewritten = NULL;
+    bool asks;
     int code;
     if (rsti_find(db) == NULL) return sqlite3_prepare_v3(db, text, bytes, flags, out, tail);
     flags &= ~(unsigned)SQLITE_PREPARE_NO_VTAB;
+    asks = strncmp(text, "PRAGMA ", 7) == 0;
     /* Asked while SQLite connects the table, when nothing else can be connected: the front door might try. */
-    if (strncmp(text, "PRAGMA ", 7) == 0 && strstr(text, ".data_version") != NULL)
+    if (asks && strstr(text, ".data_version") != NULL)
         return sqlite3_prepare_v3(db, "SELECT rootstock_data_version()", -1, flags, out, tail);
-    if (strncmp(text, "PRAGMA ", 7) != 0 && strstr(text, ")ON CONFLICT(") == NULL)
-        return sqlite3_prepare_v3(db, text, bytes, flags, out, tail);
+    if (!asks && strstr(text, ")ON CONFLICT(") == NULL) return sqlite3_prepare_v3(db, text, bytes, flags, out, tail);
     code = rootstock_rewrite(db, text, bytes, &rewritten, tail, NULL);
     if (code == SQLITE_OK)
         code = sqlite3_prepare_v3(db, rewritten != NULL ? rewritten : text, rewritten != NULL ? -1 : bytes, flags, out,

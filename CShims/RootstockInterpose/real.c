@@ -22,7 +22,7 @@
 const sqlite3_api_routines *sqlite3_api = NULL;
 #endif
 
-rsti_range rsti_library, rsti_real_exec;
+rsti_range rsti_library, rsti_own, rsti_real_exec;
 sqlite3_api_routines rsti_routines;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -65,7 +65,7 @@ static int find_segment(struct dl_phdr_info *info, size_t size, void *context) {
     return 0;
 }
 
-rsti_range rsti_segment_of(const void *function) {
+static rsti_range segment_of(const void *function) {
     segment_search search = {(uintptr_t)function, {0, 0}};
     (void)dl_iterate_phdr(find_segment, &search);
     return search.found;
@@ -96,7 +96,8 @@ static void find_library(void) {
         if (entries[i].offset == offsetof(sqlite3_api_routines, step)) continue; /* the last: see RSTI_START */
         memcpy((char *)&rsti_routines + entries[i].offset, &function, sizeof function);
     }
-    rsti_library = rsti_segment_of(dlsym(library, "sqlite3_step"));
+    rsti_library = segment_of(dlsym(library, "sqlite3_step"));
+    rsti_own = segment_of((const void *)(uintptr_t)rsti_start);
     rsti_real_exec = code_of(dlsym(library, "sqlite3_exec"));
     __atomic_store_n(&rsti_routines.step, (int (*)(sqlite3_stmt *))dlsym(library, "sqlite3_step"), __ATOMIC_RELEASE);
     __atomic_store_n(&sqlite3_api, &rsti_routines, __ATOMIC_RELEASE);

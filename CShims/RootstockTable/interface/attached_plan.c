@@ -118,6 +118,9 @@ static int add_terms(const rst_attached_shape *shape, sqlite3_index_info *info, 
     return values;
 }
 
+/* The rows of a plan that SQLite is not to choose. */
+static const double NEVER = 1e50;
+
 /* What FTS and R-Tree would say, about. */
 static double hosted_rows(const rst_attached_shape *shape, const sqlite3_index_info *info, const bool *equal,
                           const bool *ranged) {
@@ -130,7 +133,7 @@ static double hosted_rows(const rst_attached_shape *shape, const sqlite3_index_i
         const int place = info->aConstraint[i].iColumn;
         if (place >= 0 && place < shape->count && !info->aConstraint[i].usable &&
             rules(shape, &shape->columns[place], info->aConstraint[i].op))
-            return 1e50; /* without it they would give every row */
+            return NEVER; /* without it they would give every row */
     }
     return rows;
 }
@@ -201,12 +204,12 @@ int rst_attached_best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
         if (left < rows) rows = left;
     }
     if (shape->hosted) rows = hosted_rows(shape, info, equal, ranged);
-    if (one_row && rows < 1e50) {
+    if (one_row && rows < NEVER) {
         rows = 1;
         info->idxFlags |= SQLITE_INDEX_SCAN_UNIQUE;
     }
     sqlite3_free(equal);
-    info->estimatedRows = rows < 1e50 ? (sqlite3_int64)rows : INT32_MAX;
+    info->estimatedRows = rows < NEVER ? (sqlite3_int64)rows : INT32_MAX;
     info->estimatedCost = 4 + rows * 2;
     info->idxStr = sqlite3_str_finish(text);
     info->needToFreeIdxStr = 1;
