@@ -32,6 +32,9 @@ bool rst_columns_meet(const rst_table *table, uint64_t bits, const uint64_t *bey
 /* Bits of the names rowid, oid and _rowid_ that stand in a list of names, or to the left of the = of a SET. 0 of a
 ** table whose rowid has no such name. */
 int rst_rowid_names_in(const rst_table *table, rst_span names);
+/* The text of an UPDATE whose SET names the INTEGER PRIMARY KEY by its own name, and by one of the rowid's. It has the
+** own name for both, since the last counts. *out: from sqlite3_malloc, or null. SQLITE_OK or SQLITE_NOMEM. */
+int rst_key_named_alike(const rst_table *table, rst_span set, rst_span text, char **out);
 /* Adds the columns that SET names to the set (column_sets.h): an UPDATE FROM hands over every column as if it were
 ** set. */
 int rst_columns_set(const rst_table *table, rst_span set, uint64_t *bits, uint64_t **beyond);

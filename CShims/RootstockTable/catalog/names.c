@@ -3,6 +3,7 @@
 */
 #include "catalog/catalog.h"
 #include "catalog/column_sets.h"
+#include "parser/edits.h"
 
 #include <string.h>
 
@@ -76,6 +77,25 @@ int rst_rowid_names_in(const rst_table *table, rst_span names) {
         }
     }
     return found;
+}
+
+int rst_key_named_alike(const rst_table *table, rst_span set, rst_span text, char **out) {
+    left_side side = {.p = set.start, .end = set.end};
+    rst_edits edits = {0};
+    rst_token name;
+    bool own = false;
+    *out = NULL;
+    if (table->rowid_column < 0) return SQLITE_OK;
+    while (next_name(&side, &name)) {
+        const rst_span one = {name.text, name.text + name.size};
+        if (rst_column_named(table, &name) == table->rowid_column)
+            own = true;
+        else if (rst_rowid_names_in(table, one) != 0)
+            rst_edits_add(&edits, one.start, one.end, sqlite3_mprintf("\"%w\"", rst_rowid_name(table)));
+    }
+    if (own) return rst_edits_apply(&edits, text.start, text.end, out);
+    rst_edits_free(&edits);
+    return SQLITE_OK;
 }
 
 int rst_columns_set(const rst_table *table, rst_span set, uint64_t *bits, uint64_t **beyond) {

@@ -172,6 +172,18 @@ static int check_refused(rst_connection *c, const char *sql, const char *end, ch
     return SQLITE_ERROR;
 }
 
+static int rewrite_data(rst_connection *c, const char *sql, const char *end, char **out, bool *plain, char **message);
+
+/* The text, from sqlite3_malloc, in place of the one that was written. */
+static int rewrite_alike(rst_connection *c, char *text, char **out, bool *plain, char **message) {
+    const int code = rewrite_data(c, text, text + strlen(text), out, plain, message);
+    if (code == SQLITE_OK && *out == NULL)
+        *out = text;
+    else
+        sqlite3_free(text);
+    return code;
+}
+
 /* INSERT, UPDATE, DELETE, and WITH before these or a query. *plain: what is said of the statement holds until the
 ** schema changes. */
 static int rewrite_data(rst_connection *c, const char *sql, const char *end, char **out, bool *plain, char **message) {
@@ -189,7 +201,15 @@ static int rewrite_data(rst_connection *c, const char *sql, const char *end, cha
         return code;
     }
     if (parts.kind != KIND_SELECT) table = rst_target(c, &parts.schema, &parts.table);
-    if (table != NULL) code = rewrite_changes(&parts, &counted);
+    if (table != NULL && parts.kind == KIND_UPDATE) {
+        char *alike = NULL;
+        code = rst_key_named_alike(table, parts.set, parts.whole, &alike);
+        if (alike != NULL) {
+            rst_syntax_free(&tree);
+            return rewrite_alike(c, alike, out, plain, message);
+        }
+    }
+    if (code == SQLITE_OK && table != NULL) code = rewrite_changes(&parts, &counted);
     if (counted != NULL) {
         sql = counted;
         end = counted + strlen(counted);

@@ -216,10 +216,17 @@ static int transform_statement(rst_connection *c, const rst_table *fired_by, con
     rst_statement_parts parts;
     rst_syntax_tree tree;
     rst_table *table = NULL;
-    char *marked = NULL;
+    char *marked = NULL, *alike = NULL;
     int code = rst_statement_parse(&tree, text, end, &parts);
     if (code == SQLITE_OK && parts.kind >= KIND_INSERT) table = rst_target(c, &parts.schema, &parts.table);
-    if (table != NULL && parts.kind != KIND_INSERT) code = rst_body_marked(c, fired_by, table, &parts, &marked);
+    if (table != NULL && parts.kind == KIND_UPDATE) code = rst_key_named_alike(table, parts.set, parts.whole, &alike);
+    if (alike != NULL) {
+        rst_syntax_free(&tree);
+        code = transform_statement(c, fired_by, alike, alike + strlen(alike), out, message);
+        sqlite3_free(alike);
+        return code;
+    }
+    if (code == SQLITE_OK && table != NULL && parts.kind != KIND_INSERT) code = rst_body_marked(c, fired_by, table, &parts, &marked);
     if (marked != NULL) {
         const int conflict = parts.conflict; /* as it was written */
         rst_syntax_free(&tree);
