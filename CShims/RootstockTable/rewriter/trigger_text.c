@@ -226,7 +226,8 @@ static int transform_statement(rst_connection *c, const rst_table *fired_by, con
         sqlite3_free(alike);
         return code;
     }
-    if (code == SQLITE_OK && table != NULL && parts.kind != KIND_INSERT) code = rst_body_marked(c, fired_by, table, &parts, &marked);
+    if (code == SQLITE_OK && table != NULL && parts.kind != KIND_INSERT)
+        code = rst_body_marked(c, fired_by, table, &parts, &marked);
     if (marked != NULL) {
         const int conflict = parts.conflict; /* as it was written */
         rst_syntax_free(&tree);
