@@ -5,11 +5,12 @@
 ** looks there: three times what the rest of the row costs. So the term becomes
 **   CASE rootstock_bulk_held(column, tree) WHEN 1 THEN 0 WHEN 0 THEN 1 ELSE column NOT IN (SELECT key FROM t) END
 **
-** The function has t's rowids as bits, or in order. t's rows are those of the statement's begin, because no row is
-** changed before all conditions have been evaluated.
+** The function has t's rowids as bits. t's rows are those of the statement's begin, because no row is changed before
+** all conditions have been evaluated.
 **
 ** Invariant: it says 1 or 0 only of an integer, which a column whose affinity is of integers compares with rowids as
-** they are. Of anything else it says nothing, nor where t is not what it was. SQLite then judges the term itself.
+** they are. Of anything else it says nothing, nor where t is not what it was or its rowids lie far apart. SQLite then
+** judges the term itself.
 */
 #include "program/program.h"
 #include "rewriter/hints.h"
@@ -28,9 +29,7 @@ typedef struct rst_bulk_held {
     bool known;     /* all of them are here */
     int64_t low;    /* the first of the bits */
     uint64_t span;  /* how many bits there are */
-    uint64_t *bits; /* or null: */
-    int64_t *rowids;
-    size_t count;
+    uint64_t *bits; /* null: there are none, or too many */
 } rst_bulk_held;
 
 void rst_bulk_held_free(rst_bulk_held **list) {
@@ -38,51 +37,38 @@ void rst_bulk_held_free(rst_bulk_held **list) {
         rst_bulk_held *held = *list;
         *list = held->next;
         sqlite3_free(held->bits);
-        sqlite3_free(held->rowids);
         sqlite3_free(held);
     }
 }
 
-static void take(rst_bulk_held *held, int64_t rowid) {
-    if (held->bits != NULL) {
-        uint64_t bit = (uint64_t)rowid - (uint64_t)held->low;
-        held->bits[bit / 64] |= (uint64_t)1 << bit % 64;
-    } else {
-        held->rowids[held->count] = rowid;
-    }
-    held->count++;
-}
-
-/* Reads the keys of the tree, `entries` in number. False: they are not what was expected. */
+/* Reads the keys of the tree, `entries` in number. False: they are not what was expected, or lie far apart. */
 static bool read_rowids(rst_connection *c, const rst_tree *tree, uint64_t entries, rst_bulk_held *held) {
     const rootstock_engine *engine = store_of(c)->engine;
     rootstock_cursor *cursor;
     rootstock_slice key, value;
-    int64_t high;
+    uint64_t count = 0;
     int code;
     if (engine->cursor_open(store_of(c)->writer, tree->handle, &cursor) != ROOTSTOCK_OK) return false;
     code = engine->cursor_move(cursor, ROOTSTOCK_LAST, &key, &value);
     if (code == ROOTSTOCK_OK && key.size == 8) {
-        high = rootstock_rowid_decode(key.data);
+        const uint64_t high = (uint64_t)rootstock_rowid_decode(key.data);
         code = engine->cursor_move(cursor, ROOTSTOCK_FIRST, &key, &value);
         if (code == ROOTSTOCK_OK && key.size == 8) {
             held->low = rootstock_rowid_decode(key.data);
-            held->span = (uint64_t)high - (uint64_t)held->low + 1;
-            if (held->span > 0 && held->span / 64 <= entries * 4) {
+            held->span = high - (uint64_t)held->low + 1;
+            if (held->span > 0 && held->span / 64 <= entries * 4)
                 held->bits = sqlite3_malloc64((held->span / 64 + 1) * 8);
-                if (held->bits != NULL) memset(held->bits, 0, (size_t)(held->span / 64 + 1) * 8);
-            } else {
-                held->rowids = sqlite3_malloc64(entries * 8);
-            }
         }
     }
-    while (code == ROOTSTOCK_OK && key.size == 8 && held->count < entries &&
-           (held->bits != NULL || held->rowids != NULL)) {
-        take(held, rootstock_rowid_decode(key.data));
+    if (held->bits != NULL) memset(held->bits, 0, (size_t)(held->span / 64 + 1) * 8);
+    while (code == ROOTSTOCK_OK && key.size == 8 && count < entries && held->bits != NULL) {
+        const uint64_t bit = (uint64_t)rootstock_rowid_decode(key.data) - (uint64_t)held->low;
+        held->bits[bit / 64] |= (uint64_t)1 << bit % 64;
+        count++;
         code = engine->cursor_move(cursor, ROOTSTOCK_NEXT, &key, &value);
     }
     engine->cursor_close(cursor);
-    return code == ROOTSTOCK_NOT_FOUND && held->count == entries;
+    return code == ROOTSTOCK_NOT_FOUND && count == entries;
 }
 
 static void learn(rst_connection *c, rst_bulk_held *held) {
@@ -101,19 +87,8 @@ static void learn(rst_connection *c, rst_bulk_held *held) {
 }
 
 static bool has(const rst_bulk_held *held, int64_t rowid) {
-    size_t low = 0, high = held->count;
-    if (held->bits != NULL) {
-        uint64_t bit = (uint64_t)rowid - (uint64_t)held->low;
-        return bit < held->span && (held->bits[bit / 64] >> bit % 64 & 1) != 0;
-    }
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (held->rowids[middle] < rowid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < held->count && held->rowids[low] == rowid;
+    const uint64_t bit = (uint64_t)rowid - (uint64_t)held->low;
+    return bit < held->span && (held->bits[bit / 64] >> bit % 64 & 1) != 0;
 }
 
 void rst_bulk_held_function(sqlite3_context *context, int count, sqlite3_value **values) {
