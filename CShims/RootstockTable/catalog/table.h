@@ -135,6 +135,7 @@ typedef struct rst_plan {
     /* How many leading columns of the index the walk has in the order that SQLite sorts by first. It may end once it
     ** has given as many rows as a LIMIT says (scan_enough.c). 0: none. */
     int enough;
+    bool sorted;               /* SQLite says which rows it sorts: these count (sort_hint.c) */
     bool enough_behind_first;  /* rows that have what the first row has there may be none for SQLite */
     int top_limit, top_offset; /* the arguments of xFilter, from 1, that say how many; or 0 */
     rst_top_term top_terms[TOP_TERMS];
@@ -155,6 +156,9 @@ enum { PLAN_NUMBER_BITS = 16, PLAN_NUMBERS = 0xFFFF, PLAN_EPOCHS = 0x7FFF };
 /* The same of a table whose cursor may go by the rows of an OFFSET, alone or with " ordered" behind it
 ** (offset_hint.c). */
 #define ROOTSTOCK_OFFSET_HINT "rootstock offset"
+/* The same of a table by one of whose columns a join is sorted first. a or d: the direction; t or a blank: as
+** ROOTSTOCK_TERMS_HINT, too; a colon, and the column's name (sort_hint.c). */
+#define ROOTSTOCK_ORDER_HINT "rootstock order "
 /* The same of a table whose columns are held equal with what has no affinity (one_row.c). */
 #define ROOTSTOCK_EXACT_HINT "rootstock exact"
 

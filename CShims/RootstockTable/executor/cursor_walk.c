@@ -204,6 +204,12 @@ int rst_cursor_next(sqlite3_vtab_cursor *base) {
     int code;
     if ((k->rejecting | k->top_limit | k->may_have_enough) == 0) return step(k);
     if (!k->may_have_enough) return rst_cursor_next_kept(k);
+    if (k->plan->sorted) {
+        rst_cursor_leave_sorted(k);
+        code = k->rejecting > 0 ? rst_cursor_next_kept(k) : step(k);
+        if (code == SQLITE_OK && !k->eof) rst_cursor_reach_sorted(k);
+        return code;
+    }
     code = step(k);
     if (code == SQLITE_OK && !k->eof) rst_cursor_count_row(k);
     return code;

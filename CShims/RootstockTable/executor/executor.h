@@ -43,6 +43,8 @@ int rst_row_key(rst_table *table, const rootstock_value *values, int64_t rowid, 
 int rst_index_fill(rst_table *table, int number, char **message);
 
 int rst_native_fk_register(rst_connection *c);
+/* scan_enough.c: the function by which SQLite tells of the rows that it sorts. */
+int rst_sorted_register(rst_connection *c);
 /* Whether a read that begins now is a statement's first, with nothing else under way: then the schema may be declared
 ** anew. */
 static inline bool rst_reads_first(const rst_connection *c) {

@@ -9,20 +9,28 @@
 **     (scan_topn_text.c). A comparison of row values is known of its first column alone: rows at its bound, which begin
 **     the walk, do not count.
 **  2. Values that an ORDER BY finds equal have the same bytes in the index's keys.
+**
+** Of a join, whose other tables' terms decide, too, SQLite says itself which rows it sorts (sort_hint.c): it calls
+** rootstock_sorted with the cursor. When enough were sorted, the walk ends behind the value that it stands on. Each walk
+** counts for itself: the rows sorted in it come before all that it would still give, wherever its loop stands.
 */
 #include "executor/executor.h"
 #include "executor/cursor.h"
 
 #include <string.h>
 
-/* How many bytes of the entry's key the leading columns take; or 0: that is not known. */
+/* How many bytes of the entry's key the leading columns take; or 0: that is not known. Where the rowid is one of
+** them, no entry is like another. */
 static size_t leading_bytes(const rst_cursor *k) {
-    const rst_index *index = &k->table->indexes[k->plan->index];
+    const rst_table *table = k->table;
+    const bool of_index = k->plan->source == PLAN_INDEX;
+    const rst_part *parts = of_index ? table->indexes[k->plan->index].parts : table->key;
+    const int count = of_index ? table->indexes[k->plan->index].part_count : table->key_count;
     size_t offset = 0;
     if (k->entry_key.size >= store_of(k->connection)->second_look) return 0; /* a long key may be a part and a hash */
+    if (k->plan->source == PLAN_ROWID || k->plan->enough > count) return k->entry_key.size;
     for (int i = 0; i < k->plan->enough; i++) {
-        if (rootstock_key_skip(k->entry_key.data, k->entry_key.size, &offset, &index->parts[i].key) != SQLITE_OK)
-            return 0;
+        if (rootstock_key_skip(k->entry_key.data, k->entry_key.size, &offset, &parts[i].key) != SQLITE_OK) return 0;
     }
     return offset;
 }
@@ -53,9 +61,16 @@ void rst_cursor_count_row(rst_cursor *k) {
 }
 
 void rst_cursor_count_from(rst_cursor *k, sqlite3_value **values) {
-    sqlite3_int64 limit = sqlite3_value_int64(values[k->plan->top_limit - 1]), offset = 0;
+    sqlite3_int64 limit, offset = 0;
     const sqlite3_int64 most = INT32_MAX;
     size_t size;
+    if (k->plan->sorted) {
+        k->enough.size = 0;
+        k->enough_left = -1;
+        k->may_have_enough = k->ranges.count <= 1 && !k->ranges.ambiguous;
+        return;
+    }
+    limit = sqlite3_value_int64(values[k->plan->top_limit - 1]);
     if (k->plan->top_offset > 0) offset = sqlite3_value_int64(values[k->plan->top_offset - 1]);
     if (offset < 0) offset = 0;
     if (limit <= 0 || limit > most || offset > most || k->ranges.count > 1 || k->ranges.ambiguous) return;
@@ -64,4 +79,50 @@ void rst_cursor_count_from(rst_cursor *k, sqlite3_value **values) {
     k->enough_left = limit + offset;
     if (size == 0 || !keep(k, size)) return;
     if (!k->plan->enough_behind_first) rst_cursor_count_row(k);
+}
+
+void rst_cursor_leave_sorted(rst_cursor *k) {
+    size_t size;
+    if (k->enough_left != 0 || k->enough.size > 0 || k->detached) return;
+    size = leading_bytes(k);
+    if (size == 0)
+        k->may_have_enough = false;
+    else
+        (void)keep(k, size);
+}
+
+void rst_cursor_reach_sorted(rst_cursor *k) {
+    if (k->enough.size == 0) return;
+    {
+        const size_t size = leading_bytes(k);
+        if (size == 0)
+            k->may_have_enough = false;
+        else
+            k->eof = !is_as_kept(k, size);
+    }
+}
+
+/* How many rows LIMIT and OFFSET let SQLite keep; INT64_MAX where that is not known. */
+static int64_t most_kept(int count, sqlite3_value **values) {
+    sqlite3_int64 sum = 0;
+    for (int i = 1; i < count; i++) {
+        const sqlite3_int64 number = sqlite3_value_int64(values[i]);
+        if (sqlite3_value_type(values[i]) != SQLITE_INTEGER || number > INT32_MAX || (i == 1 && number <= 0))
+            return INT64_MAX;
+        if (number > 0) sum += number;
+    }
+    return sum > 0 ? sum : INT64_MAX;
+}
+
+/* rootstock_sorted(row, limit [, offset]): SQLite sorts the row. NULL. */
+static void sorted_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    rst_cursor *k = count > 0 ? sqlite3_value_pointer(values[0], ROOTSTOCK_CURSOR_POINTER) : NULL;
+    UNUSED(context);
+    if (k == NULL || !k->may_have_enough) return;
+    if (k->enough_left < 0) k->enough_left = most_kept(count, values);
+    if (k->enough_left > 0) k->enough_left--;
+}
+
+int rst_sorted_register(rst_connection *c) {
+    return rst_function(c, "rootstock_sorted", -1, SQLITE_INNOCUOUS, sorted_function);
 }

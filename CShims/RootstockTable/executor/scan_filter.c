@@ -146,8 +146,8 @@ int rst_cursor_reject_from(rst_cursor *k, sqlite3_value **values) {
         k->rejecting++;
     }
     if (k->plan->enough > 0) {
-        rst_cursor_count_from(k, values); /* there is nothing to reject */
-        return SQLITE_OK;
+        rst_cursor_count_from(k, values);
+        if (!k->plan->sorted) return SQLITE_OK; /* there is nothing to reject */
     }
     k->looked_at = k->rejected = k->unlooked = k->rest = 0;
     if (k->likes_unasked && rst_like_is_asked(k->connection)) rst_cursor_ask_like(k);

@@ -256,6 +256,7 @@ int rst_functions_register(rst_connection *c) {
     if (code == SQLITE_OK) code = rst_maintain_register(c);
     if (code == SQLITE_OK) code = rst_vacuum_register(c);
     if (code == SQLITE_OK) code = rst_check_register(c);
+    if (code == SQLITE_OK) code = rst_sorted_register(c);
     if (code == SQLITE_OK) code = rst_native_fk_register(c);
     if (code == SQLITE_OK) code = rst_argument_pack_register(c);
     if (code == SQLITE_OK) code = rst_attached_register(c);

@@ -8,6 +8,7 @@
 **   wi, oi     rowid, oid
 **   of, ft     OFFSET, LEFT JOIN
 **   ik         LIKE
+**   im         LIMIT, behind two terms of ORDER BY
 **   ), ;       before IN; before the end
 ** The connection remembers the texts that needed nothing, of other statements and of queries that the search leaves
 ** open. It remembers their shapes instead (shape.h), unless an index has a WHERE or an expression: what a statement
@@ -118,6 +119,16 @@ static bool is_short_remembered(const rst_rewrite_cache *rewrite_cache, const ch
 
 #define EACH(byte) (0x0101010101010101u * (byte))
 
+/* Whether a comma stands between p, where a LIMIT is, and the ORDER before it. */
+static bool sorts_by_two(const char *sql, const char *p) {
+    bool comma = false;
+    for (; p - sql >= 5; p--) {
+        comma |= *p == ',';
+        if ((*p | 0x20) == 'r' && sqlite3_strnicmp(p - 4, "order", 5) == 0) return comma;
+    }
+    return false;
+}
+
 /* What stands at p, one of the bytes looked for, may be part of a word that concerns us, or end the statement. */
 static bool may_concern(const char *sql, const char *p, const char *end) {
     switch (*p) {
@@ -135,6 +146,8 @@ static bool may_concern(const char *sql, const char *p, const char *end) {
     case 'F': return p - sql >= 2 && end - p >= 2 && sqlite3_strnicmp(p - 2, "left", 4) == 0;
     case 'k':
     case 'K': return p - sql >= 2 && end - p >= 2 && sqlite3_strnicmp(p - 2, "like", 4) == 0;
+    case 'm':
+    case 'M': return p - sql >= 2 && end - p >= 3 && sqlite3_strnicmp(p - 2, "limit", 5) == 0 && sorts_by_two(sql, p);
     case ')': return rst_row_value_in(p + 1, end);
     case ';':
     case '\0': return true;
@@ -314,6 +327,7 @@ static inline bool has_any(const char *p) {
     found = _mm_or_si128(found, _mm_and_si128(behind, _mm_or_si128(is_i, is_f)));
     found = _mm_or_si128(found, _mm_and_si128(behind_f, _mm_cmpeq_epi8(lower, _mm_set1_epi8('t'))));
     found = _mm_or_si128(found, _mm_and_si128(behind_i, _mm_cmpeq_epi8(lower, _mm_set1_epi8('k'))));
+    found = _mm_or_si128(found, _mm_and_si128(behind_i, _mm_cmpeq_epi8(lower, _mm_set1_epi8('m'))));
     found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(';')));
     found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(')')));
     return _mm_movemask_epi8(_mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_setzero_si128()))) != 0;
@@ -325,7 +339,8 @@ static inline bool has_any(const char *p) {
     uint64_t found = (((word | EACH(0x20)) ^ EACH('x')) - EACH(1)) | ((word ^ EACH('_')) - EACH(1)) |
                      (((word | EACH(0x20)) ^ EACH('o')) - EACH(1)) | (((word | EACH(0x20)) ^ EACH('w')) - EACH(1)) |
                      (((word | EACH(0x20)) ^ EACH('f')) - EACH(1)) | (((word | EACH(0x20)) ^ EACH('k')) - EACH(1)) |
-                     ((word ^ EACH(';')) - EACH(1)) | ((word ^ EACH(')')) - EACH(1)) | (word - EACH(1));
+                     (((word | EACH(0x20)) ^ EACH('m')) - EACH(1)) | ((word ^ EACH(';')) - EACH(1)) |
+                     ((word ^ EACH(')')) - EACH(1)) | (word - EACH(1));
     return (found & EACH(0x80)) != 0;
 }
 #endif
@@ -334,7 +349,8 @@ static bool look_closer(const char *sql, const char *p, const char *end) {
     for (int i = 0; i < TOGETHER; i++) {
         char byte = p[i];
         if (byte != '_' && (byte | 0x20) != 'x' && (byte | 0x20) != 'o' && (byte | 0x20) != 'w' &&
-            (byte | 0x20) != 'f' && (byte | 0x20) != 'k' && byte != ';' && byte != ')' && byte != '\0')
+            (byte | 0x20) != 'f' && (byte | 0x20) != 'k' && (byte | 0x20) != 'm' && byte != ';' && byte != ')' &&
+            byte != '\0')
             continue;
         if (may_concern(sql, p + i, end)) return true;
     }

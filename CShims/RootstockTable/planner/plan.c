@@ -254,24 +254,21 @@ static void consider(rst_table *table, sqlite3_index_info *info, rst_candidate *
         k->ordered = k->in == 0 && rst_plan_gives_order(table, info, k, &k->descending, &k->whole);
     }
     if (!k->ordered) k->descending = k->whole = false;
+    if (!k->ordered) k->leads = rst_plan_has_first(table, k, &k->descending);
     /* An index that neither narrows, orders nor covers is no help. */
-    if (k->source == PLAN_INDEX && k->equals == 0 && k->lower < 0 && k->upper < 0 && !k->ordered && !k->covering &&
-        !k->forced && table->indexes[k->index].where == NULL) {
+    if (k->source == PLAN_INDEX && k->equals == 0 && k->lower < 0 && k->upper < 0 && !k->ordered && !k->leads &&
+        !k->covering && !k->forced && table->indexes[k->index].where == NULL) {
         return;
     }
-    if (k->source == PLAN_INDEX && k->equals == 0 && k->lower < 0 && k->upper < 0 && !k->ordered && !k->forced &&
-        !table->without_rowid && table->indexes[k->index].where == NULL) {
+    if (k->source == PLAN_INDEX && k->equals == 0 && k->lower < 0 && k->upper < 0 && !k->ordered && !k->leads &&
+        !k->forced && !table->without_rowid && table->indexes[k->index].where == NULL) {
         double factor;
         if (!rst_narrower(table, &table->indexes[k->index], &factor)) return;
     }
     rst_estimate(table, k);
     if (k->in > 0) k->unique = false;
-    total = k->cost;
-    if (info->nOrderBy > 0 && !k->ordered) total = rst_log_add(total, k->rows + 16 + rst_log_estimate(k->rows / 10));
-    best_total = best->cost;
-    if (*any && info->nOrderBy > 0 && !best->ordered) {
-        best_total = rst_log_add(best_total, best->rows + 16 + rst_log_estimate(best->rows / 10));
-    }
+    total = rst_sorted_cost(info, k);
+    best_total = *any ? rst_sorted_cost(info, best) : 0;
     if (!*any || total < best_total) *best = *k;
     *any = true;
 }
@@ -285,6 +282,7 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
     bool exact = false;   /* one_row.c */
     bool trusted = false; /* <>, IS NOT, IS NOT NULL and LIKE (partial_terms.c) */
     const char *hinted = NULL;
+    rst_first_term first = {-1, false};
     rst_known known[KNOWN];
     rootstock_buffer hold = {0};
     planner_of(table->connection)->planned++;
@@ -309,6 +307,11 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
         }
         if (hinted != NULL && strncmp(hinted, ROOTSTOCK_OFFSET_HINT, sizeof ROOTSTOCK_OFFSET_HINT - 1) == 0) {
             skips = rst_plan_offset(info, hinted + sizeof ROOTSTOCK_OFFSET_HINT - 1);
+            hinted = NULL;
+            continue;
+        }
+        if (hinted != NULL && strncmp(hinted, ROOTSTOCK_ORDER_HINT, sizeof ROOTSTOCK_ORDER_HINT - 1) == 0) {
+            trusted = rst_plan_first(table, hinted + sizeof ROOTSTOCK_ORDER_HINT - 1, &first);
             hinted = NULL;
             continue;
         }
@@ -354,6 +357,7 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
     k.skips = skips;
     k.exact = exact;
     k.trusted = trusted;
+    k.first = first.column >= 0 ? &first : NULL;
     if (table->without_rowid) {
         k.source = PLAN_KEY;
         k.parts = table->key;
@@ -390,6 +394,7 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
         k.skips = skips;
         k.exact = exact;
         k.trusted = trusted;
+        k.first = first.column >= 0 ? &first : NULL;
         k.forced = forced;
         k.index = i;
         k.parts = table->indexes[i].parts;

@@ -7,16 +7,24 @@
 #include "common/constraints.h"
 #include "planner/planner.h"
 
+/* The first term of a join's ORDER BY with a LIMIT (sort_hint.c). */
+typedef struct rst_first_term {
+    int column;
+    bool descending;
+} rst_first_term;
+
 typedef struct rst_candidate {
     int source;
     int index;
     const rst_part *parts;
     int part_count;
-    int hint;      /* constraint number of an index hint, or -1 */
-    bool exact;    /* what stands beside = has no affinity (one_row.c) */
-    bool trusted;  /* <>, IS NOT, IS NOT NULL and LIKE are of WHERE (partial_terms.c) */
-    bool forced;   /* INDEXED BY names it */
-    int equal[64]; /* constraint numbers */
+    int hint;                           /* constraint number of an index hint, or -1 */
+    bool exact;                         /* what stands beside = has no affinity (one_row.c) */
+    bool trusted;                       /* <>, IS NOT, IS NOT NULL and LIKE are of WHERE (partial_terms.c) */
+    bool forced;                        /* INDEXED BY names it */
+    const struct rst_first_term *first; /* of an ORDER BY that SQLite does not tell of; or null */
+    bool leads;                         /* its walk has that term's order */
+    int equal[64];                      /* constraint numbers */
     int equals;
     int in;             /* the equality, from 1, that is an IN taken whole; or 0 */
     int lower, upper;   /* constraint numbers, or -1 */
@@ -56,6 +64,11 @@ void rst_estimate(const rst_table *table, rst_candidate *k);
 /* Sets what SQLite is told of the plan's cost and rows. */
 void rst_plan_tell(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k);
 
+/* What the candidate costs with the sort that it leaves to SQLite. */
+double rst_sorted_cost(const sqlite3_index_info *info, const rst_candidate *k);
+/* Reads what stands behind ROOTSTOCK_ORDER_HINT; whether the terms are trusted, too. */
+bool rst_plan_first(const rst_table *table, const char *hint, rst_first_term *first);
+
 /* plan_skip.c */
 /* The constraint, from 1, that is an OFFSET which the table may take by what stands behind ROOTSTOCK_OFFSET_HINT; or
 ** 0. */
@@ -90,6 +103,8 @@ void rst_plan_top(const rst_table *table, sqlite3_index_info *info, const rst_ca
 /* Whether the candidate's walk has the order of the first term of ORDER BY, of the column behind those held equal;
 ** *descending: walked backwards. */
 bool rst_plan_leads(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, bool *descending);
+/* Whether the candidate's walk has the order of k->first, perhaps backwards. */
+bool rst_plan_has_first(const rst_table *table, const rst_candidate *k, bool *descending);
 /* The affinity by which a constraint on the column compares. */
 char rst_plan_affinity_at(const rst_table *table, int column);
 /* Whether the candidate looks the constraint up. */

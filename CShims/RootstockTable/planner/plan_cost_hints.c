@@ -13,6 +13,8 @@
 #include "planner/planner.h"
 #include "planner/plan.h"
 
+#include <string.h>
+
 /* LogEst of what one row costs in a sort of as many as SQLite takes a table to have, beyond the row itself. */
 enum { SORT_OF_A_ROW = 16 + 43 };
 
@@ -58,14 +60,22 @@ static double rows_left(const rst_table *table, sqlite3_index_info *info, const 
     return rows > 0 ? rows : 0;
 }
 
+double rst_sorted_cost(const sqlite3_index_info *info, const rst_candidate *k) {
+    if ((info->nOrderBy == 0 && k->first == NULL) || k->ordered || k->leads) return k->cost;
+    return rst_log_add(k->cost, k->rows + 16 + rst_log_estimate(k->rows / 10));
+}
+
+bool rst_plan_first(const rst_table *table, const char *hint, rst_first_term *first) {
+    const rst_token name = {TOKEN_WORD, hint + 3, strlen(hint + 3)};
+    first->column = rst_column_named(table, &name);
+    first->descending = hint[0] == 'd';
+    return hint[1] == 't';
+}
+
 void rst_plan_tell(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k) {
-    double cost = k->cost;
-    if (info->nOrderBy > 0) {
-        if (may_be_within(info, k))
-            cost = rst_log_add(cost, k->rows + SORT_OF_A_ROW);
-        else if (!k->ordered)
-            cost = rst_log_add(cost, k->rows + 16 + rst_log_estimate(k->rows / 10));
-    }
+    double cost = rst_sorted_cost(info, k);
+    if ((info->nOrderBy > 0 || k->first != NULL) && may_be_within(info, k))
+        cost = rst_log_add(k->cost, k->rows + SORT_OF_A_ROW);
     info->estimatedCost = rst_from_log(cost);
     info->estimatedRows = (sqlite3_int64)rst_from_log(rows_left(table, info, k));
 }

@@ -245,3 +245,19 @@ bool rst_plan_leads(const rst_table *table, sqlite3_index_info *info, const rst_
     *descending = (info->aOrderBy[0].desc != 0) != part->key.descending;
     return true;
 }
+
+bool rst_plan_has_first(const rst_table *table, const rst_candidate *k, bool *descending) {
+    const rst_part *part = &k->parts[k->equals]; /* behind the last one it is not read */
+    if (k->first == NULL || k->in > 0 || k->unique) return false;
+    if (k->equals >= k->part_count) {
+        /* Behind its columns an index has the rows of one value in the order of their rowids. */
+        if (k->source != PLAN_INDEX || table->without_rowid || !same_column(table, k->first->column, -1)) return false;
+        *descending = k->first->descending;
+        return true;
+    }
+    if (part->column == -2 || !same_column(table, k->first->column, part->column) ||
+        !orders_alike(table, k->first->column, part))
+        return false;
+    *descending = k->first->descending != (part->key.descending != 0);
+    return true;
+}

@@ -70,6 +70,11 @@ static bool may_end(const rst_table *table, sqlite3_index_info *info, const rst_
 void rst_plan_top(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, rst_plan *plan,
                   int *argument) {
     int limit = -1, offset = -1, undecided = -1;
+    if (k->leads && k->automatic == 0 && !plan->count_only) {
+        plan->enough = k->equals + 1;
+        plan->sorted = true;
+        return;
+    }
     if ((k->source != PLAN_ROWID && k->source != PLAN_KEY && k->source != PLAN_INDEX) || k->unique || k->in > 0 ||
         k->automatic > 0 || k->rests > 0 || plan->count_only || plan->skips > 0 || info->nOrderBy == 0 || k->ordered)
         return;

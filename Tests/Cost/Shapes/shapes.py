@@ -69,6 +69,8 @@ SHAPES = [
     ("LEFT JOIN, comparison", "SELECT count(*) FROM p LEFT JOIN t ON t.i < p.v WHERE t.v = 5 AND t.i = p.id AND t.k = 'k715'", ()),
     ("LEFT JOIN before a join", "SELECT count(*), count(y.v) FROM r x LEFT JOIN p y ON y.id = x.b JOIN t z ON z.i = x.a WHERE z.k = 'k7'", ()),
     ("least key of a join", "SELECT min(x.id) FROM p x JOIN o y ON y.i = x.k", ()),
+    ("sort by two tables, LIMIT", "SELECT p.id, t.v FROM p JOIN t ON t.k = 'k' || p.v ORDER BY p.k, t.v, p.id LIMIT 20", ()),
+    ("the same, parameters", "SELECT p.id, t.v FROM p JOIN t ON t.k = ? || p.v ORDER BY p.k, t.v, p.id LIMIT ? OFFSET ?", ("k", 20, 100)),
     ("empty subquery in FROM", "SELECT count(*) FROM t, (SELECT a FROM e0) JOIN u", ()),
     ("NATURAL LEFT JOIN of four", "SELECT count(*) FROM n1 NATURAL LEFT JOIN n2 NATURAL LEFT JOIN n3 NATURAL LEFT JOIN n4", ()),
     ("CROSS JOIN, empty inside", "SELECT count(*) FROM t CROSS JOIN u CROSS JOIN e0", ()),

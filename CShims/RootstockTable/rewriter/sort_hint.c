@@ -1,0 +1,280 @@
+/*
+** sort_hint.c - a join that is sorted by a column of one table first and by others behind it, with a LIMIT.
+**
+** Natively SQLite walks an index in the order of the first term, sorts the rows of each value, and ends with the value
+** that fills the LIMIT. Of a virtual table it believes the whole order or none, and tells it of none that has columns
+** of other tables. So the front door tells the table, and lets SQLite say of each row that it sorts it:
+**
+**   SELECT ... FROM p JOIN u ON u.id = p.by ORDER BY p.made DESC, u.name LIMIT 20            becomes
+**   SELECT ... FROM p('rootstock order d :made') JOIN u ON u.id = p.by
+**   ORDER BY p.made DESC, u.name, rootstock_sorted(p."rootstock row", 20) LIMIT 20
+**
+** The last term is NULL of every row, and leaves their order as it is. SQLite works it out once for a row that has
+** passed all of WHERE. The cursor counts these, and ends its walk behind the value that fills the LIMIT
+** (scan_enough.c). A parameter that stands in LIMIT gets its number in ORDER BY, and is written as ?N in LIMIT.
+**
+** Invariants
+**  1. The rows that are sorted are the SELECT's own: it has no DISTINCT, GROUP BY, aggregate or window function.
+**  2. The table stands to the right of no LEFT JOIN and beside no RIGHT or FULL JOIN: where its walk ends, rows of
+**     others would seem to have no match.
+**  3. The column is told by its name, which a later schema cannot give to another one of the term.
+*/
+#include "rewriter/expressions.h"
+#include "rewriter/hints.h"
+#include "rewriter/rewriter.h"
+
+typedef struct sorted {
+    rst_connection *c;
+    const rst_syntax_tree *tree;
+    const char *text;
+    rst_edits edits;
+    bool failed;
+    bool own; /* all terms of a SELECT's ORDER BY may be the table's: an index may have the whole order */
+} sorted;
+
+/* Whether what is worked out for a row needs no other one. A subquery has rows of its own. */
+static bool is_of_row(const rst_syntax *e) {
+    if (e->kind == SYNTAX_SUBQUERY || e->kind == SYNTAX_EXISTS) return true;
+    if (e->kind == SYNTAX_FILTER || e->kind == SYNTAX_WINDOW || e->kind == SYNTAX_DISTINCT) return false;
+    if (e->kind == SYNTAX_CALL) {
+        rst_token qualifier, token = rst_syntax_name(e->first, &qualifier);
+        char *name = rst_token_name(&token);
+        const bool known = name != NULL && rst_is_operand_call(name);
+        sqlite3_free(name);
+        if (!known) return false;
+    }
+    for (const rst_syntax *child = e->first; child != NULL; child = child->next) {
+        if (!is_of_row(child)) return false;
+    }
+    return true;
+}
+
+/* A result that has the name, or the number where name is null; or null. *star: a * stands before it, or may. */
+static const rst_syntax *result_of(const rst_syntax *core, const rst_token *name, int number, bool *star) {
+    const rst_syntax *found = NULL;
+    int n = 0;
+    *star = false;
+    for (const rst_syntax *result = core->first; result != NULL && found == NULL; result = result->next) {
+        const rst_syntax *alias = result->kind == SYNTAX_RESULT ? rst_syntax_child(result, SYNTAX_ALIAS) : NULL;
+        rst_token own, none;
+        if (result->kind != SYNTAX_RESULT) continue;
+        *star |= result->first->kind == SYNTAX_STAR;
+        if (name == NULL)
+            found = ++n == number ? result->first : NULL;
+        else if (alias != NULL && (own = rst_syntax_name(alias->last, &none), rst_token_alike(&own, name)))
+            found = result->first;
+    }
+    return found;
+}
+
+/* What the term stands for: itself, or the result of that number or name. Null: that is not known. */
+static const rst_syntax *meant(const rst_syntax *core, const rst_syntax *term) {
+    rst_token qualifier, token = rst_syntax_token(term, 0);
+    const rst_syntax *result;
+    bool star;
+    if (term->kind == SYNTAX_LITERAL && token.type == TOKEN_NUMBER) {
+        int number = 0;
+        for (size_t i = 0; i < token.size; i++) {
+            if (token.text[i] < '0' || token.text[i] > '9' || i > 3) return NULL;
+            number = number * 10 + (token.text[i] - '0');
+        }
+        result = result_of(core, NULL, number, &star);
+        return star ? NULL : result;
+    }
+    if (term->kind != SYNTAX_NAME) return NULL;
+    token = rst_syntax_name(term, &qualifier);
+    if (qualifier.type != TOKEN_END) return term;
+    result = result_of(core, &token, 0, &star);
+    return result == NULL ? term : result;
+}
+
+/* The one item whose column the name is; or null. */
+static const rst_scope_item *item_of(const rst_scope *scope, const rst_syntax *name, int *column) {
+    rst_token qualifier, token;
+    const rst_scope_item *found = NULL;
+    if (name == NULL || name->kind != SYNTAX_NAME) return NULL;
+    token = rst_syntax_name(name, &qualifier);
+    if (qualifier.type != TOKEN_END) {
+        found = rst_scope_named(scope, &qualifier);
+        if (found == NULL || found->table == NULL) return NULL;
+        *column = rst_column_named(found->table, &token);
+        return *column < 0 ? NULL : found;
+    }
+    for (int i = 0; i < scope->count; i++) {
+        const rst_scope_item *item = &scope->items[i];
+        const int at = item->table == NULL ? -1 : rst_column_named(item->table, &token);
+        if (item->table == NULL || scope->merged || (at >= 0 && found != NULL)) return NULL;
+        if (at < 0) continue;
+        found = item;
+        *column = at;
+    }
+    return found != NULL && rst_scope_named(scope, &found->name) == found ? found : NULL;
+}
+
+/* Whether some walk of the table may have the column's order. */
+static bool may_lead(const rst_table *table, int column) {
+    bool leads = column == table->rowid_column;
+    for (int p = 0; p < table->key_count && table->without_rowid; p++) leads |= table->key[p].column == column;
+    for (int i = 0; i < table->index_count; i++) {
+        for (int p = 0; p < table->indexes[i].part_count; p++) leads |= table->indexes[i].parts[p].column == column;
+    }
+    return leads;
+}
+
+/* Whether nothing but ASC or DESC stands behind the term. */
+static bool is_plain(const rst_syntax *term, bool *descending) {
+    const char *p = term->first->end;
+    rst_token word = rst_token_next(&p, term->end);
+    *descending = rst_token_is(&word, "DESC");
+    if (*descending || rst_token_is(&word, "ASC")) word = rst_token_next(&p, term->end);
+    return word.type == TOKEN_END;
+}
+
+/* Whether the SELECT sorts its own rows, by two terms or more. */
+static bool sorts_rows(const rst_syntax *core, const rst_syntax *order) {
+    if (order->first->next == NULL) return false;
+    for (const rst_syntax *term = order->first; term != NULL; term = term->next) {
+        if (!is_of_row(term->first)) return false;
+    }
+    for (const rst_syntax *part = core->first; part != NULL; part = part->next) {
+        switch (part->kind) {
+        case SYNTAX_FROM:
+        case SYNTAX_WHERE: break;
+        case SYNTAX_RESULT:
+            if (part->first->kind != SYNTAX_STAR && !is_of_row(part->first)) return false;
+            break;
+        default: return false;
+        }
+    }
+    return true;
+}
+
+/* A number without a sign, or a parameter. */
+static bool is_count(const rst_syntax *e) {
+    const rst_token token = rst_syntax_token(e, 0);
+    return e->kind == SYNTAX_VARIABLE || (e->kind == SYNTAX_LITERAL && token.type == TOKEN_NUMBER);
+}
+
+static bool is_unnumbered(const rst_syntax *e) {
+    return e->kind == SYNTAX_VARIABLE && e->end - e->start == 1;
+}
+
+/* LIMIT x, or LIMIT x OFFSET y. */
+static bool counts(const rst_syntax *limit) {
+    rst_token word;
+    if (!is_count(limit->first)) return false;
+    if (limit->first->next == NULL) return true;
+    word = rst_syntax_operator(limit);
+    return rst_token_is(&word, "OFFSET") && is_count(limit->last);
+}
+
+/* Writes the operand of LIMIT behind the terms, and its number where it stands. */
+static bool move_count(sorted *s, const rst_syntax *e, sqlite3_str *term) {
+    sqlite3_str_appendf(term, ", %.*s", (int)(e->end - e->start), e->start);
+    if (is_unnumbered(e)) {
+        rst_parameters parameters = {0};
+        char *message = NULL;
+        const int code = rst_parameters_number(s->c, s->text, e->end, &parameters, NULL, &message);
+        const int number = parameters.highest;
+        rst_parameters_free(&parameters);
+        sqlite3_free(message);
+        if (code != SQLITE_OK) return false;
+        rst_edits_add(&s->edits, e->start, e->end, sqlite3_mprintf("?%d", number));
+    }
+    return true;
+}
+
+/* Hands the table its argument, beside the one that it may have. False: it cannot get one. */
+static bool hand(sorted *s, const rst_scope_item *item, int column, bool descending) {
+    static const char terms[] = "('" ROOTSTOCK_TERMS_HINT "')";
+    const rst_syntax *arguments = rst_syntax_child(item->node, SYNTAX_VECTOR);
+    const char *start = item->behind, *end = start;
+    if (start == NULL) {
+        if (arguments == NULL || rst_syntax_child(item->node, SYNTAX_HINT) != NULL ||
+            (size_t)(arguments->end - arguments->start) != sizeof terms - 1 ||
+            sqlite3_strnicmp(arguments->start, terms, sizeof terms - 1) != 0)
+            return false;
+        start = arguments->start;
+        end = arguments->end;
+    }
+    rst_edits_add(&s->edits, start, end,
+                  sqlite3_mprintf("('" ROOTSTOCK_ORDER_HINT "%c%c:%q')", descending ? 'd' : 'a',
+                                  end > start ? 't' : ' ', item->table->columns[column].name));
+    return true;
+}
+
+static void tell_select(sorted *s, const rst_syntax *core, const rst_syntax *order, const rst_syntax *limit) {
+    const rst_syntax *from = rst_syntax_child(core, SYNTAX_FROM);
+    const rst_scope_item *item;
+    rst_scope scope;
+    sqlite3_str *term;
+    int column = -1, other = -1;
+    bool descending = false, own = true;
+    if (from == NULL || !sorts_rows(core, order) || !counts(limit) || !is_plain(order->first, &descending) ||
+        !rst_scope_of(s->c, s->tree, NULL, from, &scope) || scope.count < 2 || scope.nested)
+        return;
+    for (int i = 1; i < scope.count; i++) {
+        const rst_syntax *join = scope.items[i].join;
+        if (join != NULL && (rst_join_has(join, "RIGHT") || rst_join_has(join, "FULL"))) return;
+    }
+    item = item_of(&scope, meant(core, order->first->first), &column);
+    if (item == NULL || item->left || !may_lead(item->table, column)) return;
+    for (const rst_syntax *next = order->first->next; next != NULL && own; next = next->next)
+        own = item_of(&scope, meant(core, next->first), &other) == item;
+    if (!hand(s, item, column, descending)) return;
+    s->own |= own;
+    term = sqlite3_str_new(NULL);
+    sqlite3_str_appendf(term, ", rootstock_sorted(%.*s.\"rootstock row\"", (int)item->name.size, item->name.text);
+    if (!move_count(s, limit->first, term) || (limit->last != limit->first && !move_count(s, limit->last, term)))
+        s->failed = true; /* SQLite will refuse the statement as it is */
+    sqlite3_str_appendall(term, ")");
+    rst_edits_add(&s->edits, order->end, order->end, sqlite3_str_finish(term));
+}
+
+static void visit(sorted *s, const rst_syntax *node) {
+    const rst_syntax *core = node->kind == SYNTAX_SELECT ? rst_syntax_child(node, SYNTAX_CORE) : NULL;
+    const rst_syntax *order = core == NULL ? NULL : core->next;
+    if (order != NULL && order->kind == SYNTAX_ORDER && order->next != NULL && order->next->kind == SYNTAX_LIMIT)
+        tell_select(s, core, order, order->next);
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
+        if (child->kind != SYNTAX_RESULT) visit(s, child);
+    }
+}
+
+/* A statement without both words is not worth a tree. */
+static bool has_words(const char *p, const char *end) {
+    bool order = false;
+    for (; end - p >= 5; p++) {
+        if ((*p | 0x20) == 'o' && sqlite3_strnicmp(p, "order", 5) == 0) order = true;
+        if (order && (*p | 0x20) == 'l' && sqlite3_strnicmp(p, "limit", 5) == 0) return true;
+    }
+    return false;
+}
+
+int rst_sort_tell(rst_connection *c, rst_draft *draft) {
+    sorted s = {.c = c, .text = draft->text};
+    char *made;
+    int code;
+    s.tree = has_words(draft->text, draft->end) ? rst_draft_tree(draft) : NULL;
+    if (s.tree == NULL) return draft->parsed == SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
+    if (s.tree->root->kind != SYNTAX_SELECT) return SQLITE_OK;
+    visit(&s, s.tree->root);
+    if (s.failed) {
+        rst_edits_free(&s.edits);
+        return SQLITE_OK;
+    }
+    if (s.edits.count == 0) return SQLITE_OK;
+    code = rst_edits_apply(&s.edits, draft->text, draft->end, &made);
+    if (made != NULL && s.own) {
+        char *text = sqlite3_mprintf("%.*s", (int)(draft->end - draft->text), draft->text);
+        if (text != NULL && rst_sorts(c, text) < rst_sorts(c, made)) {
+            sqlite3_free(made);
+            made = NULL;
+        }
+        sqlite3_free(text);
+    } else if (made != NULL) {
+        rst_keep_if_it_compiles(c, &made);
+    }
+    rst_draft_take(draft, made);
+    return code;
+}
