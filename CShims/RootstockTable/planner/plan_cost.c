@@ -4,20 +4,20 @@
 #include "planner/planner.h"
 #include "planner/plan.h"
 
-/* log2 to a tenth, times 10, as SQLite's LogEst. */
+/* log2 times 10, to the number that SQLite's LogEst comes to. */
 double rst_log_estimate(double x) {
-    double result = 0;
-    if (x < 1) return 0;
-    while (x >= 2) {
-        x /= 2;
-        result += 10;
-    }
-    return result + (x - 1) * 10; /* within 0.9 of the truth */
+    static const int tenths[] = {0, 2, 3, 5, 6, 7, 8, 9};
+    sqlite3_uint64 whole = x < 1e18 ? (sqlite3_uint64)(x < 0 ? 0 : x) : (sqlite3_uint64)1e18;
+    int result = 30;
+    if (whole < 2) return 0;
+    for (; whole < 8; whole *= 2) result -= 10;
+    for (; whole > 15; whole /= 2) result += 10;
+    return result + tenths[whole & 7];
 }
 
 double rst_from_log(double x) {
-    static const double tenths[10] = {1.0,     1.07177, 1.14870, 1.23114, 1.31951,
-                                      1.41421, 1.51572, 1.62450, 1.74110, 1.86607};
+    /* the least that LogEst takes for each */
+    static const double tenths[10] = {1.0, 1.0, 1.125, 1.25, 1.25, 1.375, 1.5, 1.625, 1.75, 1.875};
     int whole = (int)(x < 0 ? 0 : x), shift = whole / 10;
     double result = tenths[whole % 10];
     while (shift-- > 0) result *= 2;
@@ -25,10 +25,13 @@ double rst_from_log(double x) {
 }
 
 double rst_log_add(double a, double b) {
-    double difference = a > b ? a - b : b - a, greater = a > b ? a : b;
+    /* What the sum of two is more than the greater, by their difference: SQLite's figures. */
+    static const int more[] = {10, 10, 9, 9, 8, 8, 7, 7, 7, 6, 6, 6, 5, 5, 5, 4,
+                               4,  4,  4, 3, 3, 3, 3, 3, 3, 2, 2, 2, 2, 2, 2, 2};
+    const double difference = a > b ? a - b : b - a, greater = a > b ? a : b;
     if (difference > 49) return greater;
     if (difference > 31) return greater + 1;
-    return greater + 10.0 / (1.0 + difference / 5.0);
+    return greater + more[(int)difference];
 }
 
 double rst_table_rows(const rst_table *table) {
@@ -73,21 +76,21 @@ bool rst_covers(const rst_table *table, const rst_index *index, sqlite3_uint64 u
 ** nothing but its columns. */
 bool rst_narrower(const rst_table *table, const rst_index *index, double *factor) {
     int row = table->rowid_column >= 0 || table->without_rowid ? 0 : 1, entry = table->without_rowid ? 0 : 1;
-    double row_size, entry_size;
+    int row_size, entry_size;
     for (int i = 0; i < table->column_count; i++) row += table->columns[i].size;
     for (int p = 0; p < index->part_count; p++)
         entry += index->parts[p].column < 0 ? 1 : table->columns[index->parts[p].column].size;
     for (int k = 0; k < table->key_count; k++) entry += table->columns[table->key[k].column].size;
-    row_size = rst_log_estimate(row * 4.0);
-    entry_size = rst_log_estimate(entry * 4.0);
-    *factor = row_size > 0 ? 15 * entry_size / row_size : 15;
+    row_size = (int)rst_log_estimate(row * 4);
+    entry_size = (int)rst_log_estimate(entry * 4);
+    *factor = row_size > 0 ? (double)(15 * entry_size / row_size) : 15; /* cut to a whole number, as SQLite does */
     return entry_size < row_size;
 }
 
 void rst_estimate(const rst_table *table, rst_candidate *k) {
     const rst_index *index = k->source == PLAN_INDEX ? &table->indexes[k->index] : NULL;
     double rows = index_rows(table, index), depth = rst_log_estimate(rows / 10);
-    double sought = rows;
+    double sought = rows, factor = 15;
     int bounds = (k->lower >= 0) + (k->upper >= 0);
     if (k->equals > 0) sought = k->unique ? 0 : rows_after(table, index, k->equals);
     if (bounds > 0) {
@@ -95,10 +98,9 @@ void rst_estimate(const rst_table *table, rst_candidate *k) {
         sought = reduced < 10 ? (sought < 10 ? sought : 10) : reduced;
     }
     k->rows = sought;
+    if (k->source == PLAN_INDEX) (void)rst_narrower(table, index, &factor);
     if (k->equals == 0 && bounds == 0) {
-        double factor = 10;
         if (k->source == PLAN_INDEX) {
-            (void)rst_narrower(table, index, &factor);
             if (k->covering)
                 k->cost = rows + 1 + factor;
             else if (index->where != NULL)
@@ -109,6 +111,6 @@ void rst_estimate(const rst_table *table, rst_candidate *k) {
             k->cost = rows + 16;
         return;
     }
-    k->cost = rst_log_add(depth, sought + 1 + (k->source == PLAN_INDEX ? 10 : 15));
+    k->cost = rst_log_add(depth, sought + 1 + factor);
     if (k->source == PLAN_INDEX && !k->covering) k->cost = rst_log_add(k->cost, sought + 16);
 }
