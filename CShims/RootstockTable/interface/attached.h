@@ -40,7 +40,7 @@ typedef struct rst_attached {
     sqlite3 *inner;
     char *schema, *path;
     int references;              /* the file, and each virtual table */
-    int level;                   /* SQLite's lock on the in-memory database */
+    rst_teller teller;           /* SQLite's lock on the in-memory database */
     unsigned long long declared; /* the state of inner's schema that the virtual tables are declared for; 0: in doubt */
     unsigned long long number;   /* of its declarations so far */
     bool declaring;              /* the in-memory database is written, not the store */

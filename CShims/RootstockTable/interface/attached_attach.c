@@ -1,7 +1,7 @@
 /*
 ** attached_attach.c - what the text of an ATTACH becomes.
 **
-** Invariant: one of what is plainly a native file stays as it is.
+** Invariant: one of what is plainly a native file stays as it is, unless the control file has to make room for it.
 */
 #include "interface/attached.h"
 
@@ -46,7 +46,11 @@ int rst_attach_rewrite(rst_connection *c, const char *p, const char *end, char *
         sqlite3_free(path);
         sqlite3_free(engine);
         sqlite3_free(options);
-        if (code != SQLITE_OK) return code == SQLITE_NOTFOUND ? SQLITE_OK : code;
+        if (code != SQLITE_OK && code != SQLITE_NOTFOUND) return code;
+        if (code == SQLITE_NOTFOUND && (store_of(c)->shared == NULL || schema_of(c)->sidecar ||
+                                        (!rst_txn_hook_is_full(c) && !rst_txn_hook_is_away(c))))
+            return SQLITE_OK;
+        code = SQLITE_OK;
     }
     *done = true;
     file = operand(start, as);

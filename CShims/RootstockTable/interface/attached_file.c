@@ -26,7 +26,8 @@ static int ears_close(sqlite3_file *file) {
     int code = ears->real->xClose(file);
     if (ears->attached != NULL) {
         rst_attached *a = ears->attached;
-        a->level = SQLITE_LOCK_NONE;
+        a->teller.level = SQLITE_LOCK_NONE;
+        rst_teller_remove(&a->teller);
         rst_inner_ended(a);
         rst_attached_close(a);
         if (a->link != NULL) {
@@ -43,17 +44,19 @@ static int ears_close(sqlite3_file *file) {
 static int ears_lock(sqlite3_file *file, int level) {
     file_ears *ears = ears_of(file);
     rst_attached *a = ears->attached;
-    int code = ears->real->xLock(file, level);
-    if (code != SQLITE_OK || a == NULL) return code;
-    if (level >= SQLITE_LOCK_RESERVED && a->level < SQLITE_LOCK_RESERVED && !a->declaring) {
+    bool began;
+    int code;
+    if (a == NULL) return ears->real->xLock(file, level);
+    code = rst_teller_lock(&a->teller, level, &began);
+    if (code != SQLITE_OK) return code;
+    code = ears->real->xLock(file, level);
+    if (code == SQLITE_OK && level >= SQLITE_LOCK_RESERVED && a->teller.level < SQLITE_LOCK_RESERVED && !a->declaring) {
         code = rst_inner_write(a, NULL);
-        if (code != SQLITE_OK) {
-            (void)ears->real->xUnlock(file, a->level);
-            return code;
-        }
+        if (code != SQLITE_OK) (void)ears->real->xUnlock(file, a->teller.level);
     }
-    if (level > a->level) a->level = level;
-    return SQLITE_OK;
+    if (code == SQLITE_OK && level > a->teller.level) a->teller.level = level;
+    if (code != SQLITE_OK && began) rst_write_rollback(a->c);
+    return code;
 }
 
 static int ears_unlock(sqlite3_file *file, int level) {
@@ -61,8 +64,8 @@ static int ears_unlock(sqlite3_file *file, int level) {
     rst_attached *a = ears->attached;
     int code = ears->real->xUnlock(file, level);
     if (a == NULL) return code;
-    if (level < a->level) a->level = level;
-    if (a->level == SQLITE_LOCK_NONE) rst_inner_ended(a);
+    rst_teller_unlock(&a->teller, level);
+    if (a->teller.level == SQLITE_LOCK_NONE) rst_inner_ended(a);
     return code;
 }
 
@@ -127,7 +130,8 @@ int rst_attached_file_open(rst_attached *a, char **message) {
     code = sqlite3_vfs_register(&vfs, 0);
     if (code != SQLITE_OK) return code;
     uri = uri_of(a->path);
-    code = uri == NULL ? SQLITE_NOMEM : rst_execute(a->c, message, "ATTACH %Q AS \"%w\"", uri, a->schema);
+    code = uri == NULL ? SQLITE_NOMEM : rst_txn_hook_make_room(a->c, message);
+    if (code == SQLITE_OK) code = rst_execute(a->c, message, "ATTACH %Q AS \"%w\"", uri, a->schema);
     sqlite3_free(uri);
     if (code != SQLITE_OK) return code;
     code = sqlite3_file_control(a->c->db, a->schema, SQLITE_FCNTL_FILE_POINTER, &file);
@@ -142,6 +146,7 @@ int rst_attached_file_open(rst_attached *a, char **message) {
     a->link = &front_of(a->c)->attached;
     if (a->next != NULL) a->next->link = &a->next;
     front_of(a->c)->attached = a;
+    rst_teller_add(a->c, &a->teller, a->schema);
     return SQLITE_OK;
 }
 

@@ -137,7 +137,7 @@ static int lost(char **message) {
 
 int rst_inner_read(rst_attached *a, char **message) {
     if (a->lost) return lost(message);
-    if (a->level == SQLITE_LOCK_NONE || !sqlite3_get_autocommit(a->inner)) return SQLITE_OK;
+    if (a->teller.level == SQLITE_LOCK_NONE || !sqlite3_get_autocommit(a->inner)) return SQLITE_OK;
     return rst_inner_run(a, "BEGIN", message);
 }
 

@@ -132,7 +132,9 @@ static int attach_store(rst_connection *c, const char *path, const char *engine,
 
 static int attach_native(rst_connection *c, sqlite3_value **values, char **message) {
     sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(c->db, "ATTACH ?1 AS ?2", -1, &statement, NULL);
+    int code = rst_txn_hook_make_room(c, message);
+    if (code != SQLITE_OK) return code;
+    code = sqlite3_prepare_v2(c->db, "ATTACH ?1 AS ?2", -1, &statement, NULL);
     if (code == SQLITE_OK) code = sqlite3_bind_value(statement, 1, values[0]);
     if (code == SQLITE_OK) code = sqlite3_bind_value(statement, 2, values[1]);
     if (code == SQLITE_OK) {
@@ -147,6 +149,15 @@ static int attach_native(rst_connection *c, sqlite3_value **values, char **messa
     return code;
 }
 
+/* There must be a slot, and the control file's name is taken, though it be away. */
+static int may_attach(rst_connection *c, bool store, const char *schema, char **message) {
+    int code = rst_txn_hook_has_room(c, store, message);
+    if (code != SQLITE_OK || schema == NULL || !rst_txn_hook_is_away(c) || sqlite3_stricmp(schema, "rootstock") != 0)
+        return code;
+    rst_set_message(message, "database %s is already in use", schema);
+    return SQLITE_ERROR;
+}
+
 static void attach_function(sqlite3_context *context, int count, sqlite3_value **values) {
     rst_connection *c = rst_function_connection(context);
     const char *name = (const char *)sqlite3_value_text(values[0]);
@@ -155,10 +166,14 @@ static void attach_function(sqlite3_context *context, int count, sqlite3_value *
     int code = SQLITE_NOTFOUND;
     UNUSED(count);
     if (name != NULL && schema != NULL) code = rst_attached_choose(c, name, &path, &engine, &options, &message);
-    if (code == SQLITE_NOTFOUND)
-        code = attach_native(c, values, &message);
-    else if (code == SQLITE_OK)
-        code = attach_store(c, path, engine, options, schema, &message);
+    if (code == SQLITE_OK || code == SQLITE_NOTFOUND) {
+        const bool store = code == SQLITE_OK;
+        code = may_attach(c, store, schema, &message);
+        if (code == SQLITE_OK)
+            code =
+                store ? attach_store(c, path, engine, options, schema, &message) : attach_native(c, values, &message);
+        rst_txn_hook_return(c);
+    }
     sqlite3_free(path);
     sqlite3_free(engine);
     sqlite3_free(options);

@@ -310,23 +310,30 @@ static int rewrite_vacuum(rst_connection *c, const char *p, const char *end, con
     return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-/* DETACH [DATABASE] expression, p behind the first word. What is more than a name tells the database when it runs. */
-static int rewrite_detach(const char *p, const char *end, char **out, char **message) {
+/* DETACH [DATABASE] expression, p behind the first word. What is more than a name tells the database when it runs.
+** Where the control file is away, it may come back for the one that goes. */
+static int rewrite_detach(rst_connection *c, const char *p, const char *end, char **out, char **message) {
     rst_token name = rst_token_next(&p, end), next;
     const char *start;
     if (rst_token_is(&name, "DATABASE")) name = rst_token_next(&p, end);
     start = name.text;
-    if (rst_token_same_name(&name, "rootstock_detached")) return SQLITE_OK; /* what this makes of it */
     while (rst_token_mark(&name, "(")) name = rst_token_next(&p, end);
     next = rst_token_next(&p, end);
     while (rst_token_mark(&next, ")")) next = rst_token_next(&p, end);
     if (name.type == TOKEN_END) return SQLITE_OK;
     if (next.type == TOKEN_END && rst_token_names(&name)) {
-        if (!rst_token_same_name(&name, "rootstock")) return SQLITE_OK;
-        rst_set_message(message, ROOTSTOCK_STAYS);
-        return SQLITE_ERROR;
+        char *text;
+        if (rst_token_same_name(&name, "rootstock")) {
+            rst_set_message(message, ROOTSTOCK_STAYS);
+            return SQLITE_ERROR;
+        }
+        if (!rst_txn_hook_is_away(c)) return SQLITE_OK;
+        text = rst_token_name(&name);
+        *out = text == NULL ? NULL : sqlite3_mprintf("SELECT 1 WHERE rootstock_detach(%Q)", text);
+        sqlite3_free(text);
+        return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
     }
-    *out = sqlite3_mprintf("DETACH rootstock_detached(%.*s)", (int)(end - start), start);
+    *out = sqlite3_mprintf("SELECT 1 WHERE rootstock_detach(%.*s)", (int)(end - start), start);
     return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
@@ -422,7 +429,7 @@ static int rewrite_here(rst_connection *c, const char *sql, int bytes, char **re
     if (rst_token_is(&token, "EXPLAIN")) return rewrite_explain(c, sql, last, rewritten, message);
     if (rst_token_is(&token, "REINDEX") || rst_token_is(&token, "ANALYZE"))
         return rewrite_maintenance(c, sql, last, rewritten);
-    if (rst_token_is(&token, "DETACH")) return rewrite_detach(p, last, rewritten, message);
+    if (rst_token_is(&token, "DETACH")) return rewrite_detach(c, p, last, rewritten, message);
     if (rst_token_is(&token, "VACUUM")) return rewrite_vacuum(c, p, last, stop, rewritten, message);
     if (rst_token_is(&token, "COMMIT") || rst_token_is(&token, "END") || rst_token_is(&token, "RELEASE")) {
         /* A deferred violation must leave the transaction open; xSync could only end it. */
@@ -444,6 +451,7 @@ static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritt
     rst_token token;
     bool done = false;
     int code;
+    if (rst_txn_hook_is_away(c)) rst_txn_hook_return(c);
     do {
         sql = p;
         token = rst_token_next(&p, end);

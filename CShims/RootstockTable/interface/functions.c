@@ -120,16 +120,20 @@ static void ddl_function(sqlite3_context *context, int count, sqlite3_value **va
     rst_function_end(context, c, code, message);
 }
 
-/* rootstock_detached(name): the name that a DETACH goes on with; not the store's own. */
-static void detached_function(sqlite3_context *context, int count, sqlite3_value **values) {
+/* rootstock_detach(name): DETACH, but not of the store's own. */
+static void detach_function(sqlite3_context *context, int count, sqlite3_value **values) {
     rst_connection *c = rst_function_connection(context);
     const char *name = (const char *)sqlite3_value_text(values[0]);
+    char *message = NULL;
+    int code = SQLITE_ERROR;
     UNUSED(count);
     if (name != NULL && store_of(c)->shared != NULL && !schema_of(c)->sidecar &&
         sqlite3_stricmp(name, "rootstock") == 0)
-        rst_function_fail(context, c, SQLITE_ERROR, sqlite3_mprintf(ROOTSTOCK_STAYS));
+        message = sqlite3_mprintf(ROOTSTOCK_STAYS);
     else
-        sqlite3_result_value(context, values[0]);
+        code = rst_execute(c, &message, "DETACH %Q", name);
+    rst_txn_hook_return(c);
+    rst_function_end(context, c, code, message);
 }
 
 /* rootstock_ignore_checks(word): PRAGMA ignore_check_constraints, on the connection and on the schema database. */
@@ -239,7 +243,7 @@ int rst_functions_register(rst_connection *c) {
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_ddl", -1, SQLITE_DIRECTONLY, ddl_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_count", 1, SQLITE_DIRECTONLY, count_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_allow", 1, SQLITE_DIRECTONLY, rst_allow_function);
-    if (code == SQLITE_OK) code = rst_function(c, "rootstock_detached", 1, SQLITE_DIRECTONLY, detached_function);
+    if (code == SQLITE_OK) code = rst_function(c, "rootstock_detach", 1, SQLITE_DIRECTONLY, detach_function);
     if (code == SQLITE_OK)
         code = rst_function(c, "rootstock_data_version", 0, SQLITE_DIRECTONLY, data_version_function);
     if (code == SQLITE_OK)

@@ -111,10 +111,7 @@ int rst_store_open(rst_connection *c, const char *path, const rootstock_engine *
 /* What is open must be undone when opening fails half way. */
 static void open_failed(rst_connection *c) {
     rst_statements_finalize(c);
-    if (store_of(c)->control != NULL) {
-        store_of(c)->control = NULL;
-        (void)rst_execute(c, NULL, "DETACH rootstock");
-    }
+    if (rst_txn_hook_is_attached(c)) (void)rst_execute(c, NULL, "DETACH rootstock");
     rst_store_close(c);
 }
 

@@ -1,31 +1,42 @@
 /*
 ** recognize.c - whose store it is, by the path's first letters or the file's first page.
 */
-#define _POSIX_C_SOURCE 200809L
-#include <fcntl.h>
+#include "common/common.h"
+
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "rootstock.h"
+enum { HEAD = 100 };
+
+/* By SQLite's own file, though it be no database. Who closes a file gives up all locks that the process has on it,
+** among them those of the program's other connections. SQLite's VFS closes a file when no lock on it is held. */
+static bool read_head(const char *path, unsigned char head[HEAD]) {
+    sqlite3_vfs *vfs = sqlite3_vfs_find("unix");
+    sqlite3_file *file = vfs == NULL ? NULL : sqlite3_malloc64((sqlite3_uint64)vfs->szOsFile);
+    const char *name = sqlite3_create_filename(path, "", "", 0, NULL);
+    int code = file == NULL || name == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    memset(head, 0, HEAD);
+    if (code == SQLITE_OK) {
+        memset(file, 0, (size_t)vfs->szOsFile);
+        code = vfs->xOpen(vfs, name, file, SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB, NULL);
+        if (code == SQLITE_OK) code = file->pMethods->xRead(file, head, HEAD, 0);
+        if (file->pMethods != NULL) (void)file->pMethods->xClose(file);
+    }
+    sqlite3_free_filename((char *)(uintptr_t)name);
+    sqlite3_free(file);
+    return code == SQLITE_OK || code == SQLITE_IOERR_SHORT_READ;
+}
 
 const char *rootstock_recognize(const char *path) {
     static const unsigned char lmdb[4] = {0xDE, 0xC0, 0xEF, 0xBE}, control[4] = {0x52, 0x74, 0x73, 0x42};
     static const char server[] = "Rootstock store on PostgreSQL ";
-    unsigned char head[100];
+    unsigned char head[HEAD];
     struct stat status;
-    ssize_t size;
-    int file;
     if (strncmp(path, "postgresql://", 13) == 0 || strncmp(path, "postgres://", 11) == 0) return "postgres";
     if (stat(path, &status) != 0) return "";
     if (!S_ISREG(status.st_mode)) return NULL;
     if (status.st_size == 0) return "";
-    file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return NULL;
-    size = pread(file, head, sizeof head, 0);
-    (void)close(file);
-    if (size < 0) return NULL;
-    memset(head + size, 0, sizeof head - (size_t)size);
+    if (!read_head(path, head)) return NULL;
     if (memcmp(head, "SQLite format 3", 16) == 0) /* the header's application identifier tells the two apart */
         return memcmp(head + 68, control, sizeof control) == 0 ? "sqlite-btree" : "sqlite";
     if (memcmp(head, server, sizeof server - 1) == 0) return "postgres";

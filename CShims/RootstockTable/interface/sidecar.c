@@ -52,7 +52,7 @@ int rst_sidecar_open(rst_connection *c, const char *module, const char *schema, 
     sqlite3_free(path);
     /* What did not come as far as the control file is closed again, or the next table would be sought in half a
     ** store. */
-    if (code != SQLITE_OK && store->control == NULL) {
+    if (code != SQLITE_OK && !rst_txn_hook_is_attached(c)) {
         rst_store_close(c);
         schema_of(c)->sidecar = false;
     }

@@ -14,7 +14,8 @@
 
 /* PRAGMA database_list of a connection with a store. */
 #define ROOTSTOCK_DATABASES                                                                                            \
-    "SELECT seq - (seq > (SELECT seq FROM main.pragma_database_list WHERE name='rootstock')) AS seq, +name name, "     \
+    "SELECT seq - (seq > ifnull((SELECT seq FROM main.pragma_database_list WHERE name='rootstock'), seq)) AS seq, "    \
+    "+name name, "                                                                                                     \
     "CASE name WHEN 'main' THEN rootstock_path() ELSE file END AS file "                                               \
     "FROM main.pragma_database_list WHERE name<>'rootstock' AND (name<>'temp' OR rootstock_has_temporary())"
 /* PRAGMA page_count and freelist_count: the engine's. */

@@ -153,7 +153,7 @@ void rst_reader_follow(rst_connection *c, bool after_commit) {
 static void reader_rest(rst_connection *c) {
     rst_store *store = store_of(c);
     if (store->open_cursors == 0 && store->held == 0 && store->reader_live && !store->reader_pinned &&
-        store->control != NULL && !sqlite3_get_autocommit(c->db) && rst_snapshot_pin(c) == SQLITE_OK)
+        !sqlite3_get_autocommit(c->db) && rst_txn_hook_tells(c) && rst_snapshot_pin(c) == SQLITE_OK)
         return;
     rst_reader_spare(c);
 }
@@ -182,23 +182,9 @@ void rst_read_end_of(rst_connection *c, const rootstock_transaction *transaction
     }
 }
 
-int rst_txn_hook_statement(rst_connection *c) {
-    int code;
-    if (store_of(c)->control_read != NULL) return SQLITE_OK;
-    code = rst_close_hook_touch(c);
-    if (code != SQLITE_OK) return code;
-    return sqlite3_prepare_v3(c->db, "SELECT 1 FROM rootstock.sqlite_master", -1, SQLITE_PREPARE_PERSISTENT,
-                              &store_of(c)->control_read, NULL);
-}
-
 int rst_snapshot_pin(rst_connection *c) {
-    rst_store *store = store_of(c);
-    int code = rst_txn_hook_statement(c);
-    if (code == SQLITE_OK) {
-        sqlite3_step(store->control_read);
-        code = sqlite3_reset(store->control_read);
-    }
-    if (code == SQLITE_OK) store->reader_pinned = true;
+    int code = rst_txn_hook_touch(c);
+    if (code == SQLITE_OK) store_of(c)->reader_pinned = true;
     return code;
 }
 
@@ -225,7 +211,7 @@ int rst_read_begin(rst_connection *c, rootstock_transaction **transaction, bool 
         *is_writer = true;
         return SQLITE_OK;
     }
-    if (!store->reader_pinned && store->control != NULL && !sqlite3_get_autocommit(c->db)) {
+    if (!store->reader_pinned && !sqlite3_get_autocommit(c->db) && rst_txn_hook_tells(c)) {
         if (may_write(c)) {
             code = rst_write_begin(c, message);
             *transaction = store->writer;

@@ -153,6 +153,7 @@ void rst_statements_finalize(rst_connection *c) {
     }
     sqlite3_finalize(store->control_read);
     store->control_read = NULL;
+    store->control_read_of = NULL;
 }
 
 static int close_hook_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,

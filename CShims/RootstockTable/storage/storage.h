@@ -71,8 +71,44 @@ void rst_function_run(sqlite3_context *context, sqlite3_value **values,
                       int (*run)(rst_connection *, const char *, char **));
 
 /* ---- txn_hook_vfs.c ---- */
+/* A file that SQLite locks and unlocks, of a database attached to the connection. The first of the connection's tells
+** it of SQLite's transactions: the control file, or, where an attached store has its slot, that store's. */
+typedef struct rst_teller {
+    struct rst_teller *next;
+    rst_connection *connection; /* null: it is none of a connection's */
+    const char *schema;
+    int level; /* SQLite's lock */
+} rst_teller;
+void rst_teller_add(rst_connection *c, rst_teller *teller, const char *schema);
+void rst_teller_remove(rst_teller *teller);
+/* Before SQLite gets the lock. *began: the store's write transaction has begun for it. */
+int rst_teller_lock(rst_teller *teller, int level, bool *began);
+/* SQLite has given the lock up for a lower one. */
+void rst_teller_unlock(rst_teller *teller, int level);
+
 int rst_txn_hook_attach(rst_connection *c, char **message);
-/* Whether SQLite has a transaction on the control file, whose end it will tell. */
+/* Whether the control file is attached. */
+bool rst_txn_hook_is_attached(const rst_connection *c);
+/* A store is open, and the control file is not attached: a store that is told instead. */
+bool rst_txn_hook_is_away(const rst_connection *c);
+/* Whether as many databases are attached as SQLite allows. */
+bool rst_txn_hook_is_full(const rst_connection *c);
+/* Before ATTACH. SQLite's refusal if there is no slot for one more database, which is a store or a file of SQLite's. */
+int rst_txn_hook_has_room(const rst_connection *c, bool store, char **message);
+/* Right before it, if there is room: makes it. */
+int rst_txn_hook_make_room(rst_connection *c, char **message);
+/* Attaches the control file again if it is away, there is a slot, and no transaction is to be told of. */
+void rst_txn_hook_return(rst_connection *c);
+/* Whether there is one that tells. */
+static inline bool rst_txn_hook_tells(rst_connection *c) {
+    if (store_of(c)->control == NULL) rst_txn_hook_return(c);
+    return store_of(c)->control != NULL;
+}
+/* Takes a read lock on the first teller, which lasts as long as an explicit transaction does. */
+int rst_txn_hook_touch(rst_connection *c);
+/* Has SQLite ask the application's busy handler until the store's write transaction has begun. */
+int rst_txn_hook_wait(rst_connection *c);
+/* Whether SQLite has a transaction on the first teller, whose end it will tell. */
 bool rst_txn_hook_is_locked(const rst_connection *c);
 /* The connection whose store db has open, or null; without preparing a statement. */
 rst_connection *rst_txn_hook_connection(sqlite3 *db);

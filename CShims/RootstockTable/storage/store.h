@@ -79,8 +79,9 @@ typedef struct rst_store {
     int open_cursors;   /* cursors on the reader */
     int held;           /* cursors open since before this connection's last write transaction ended */
     struct rst_retired *outlived; /* snapshots that only such cursors still see */
-    struct sqlite3_file *control; /* see txn_hook_vfs.c */
-    sqlite3_stmt *control_read;
+    struct rst_teller *control;   /* files that SQLite locks; the first one tells of its transactions: txn_hook_vfs.c */
+    sqlite3_stmt *control_read;   /* takes a read lock on this one: */
+    const struct rst_teller *control_read_of;
     bool control_wants_writer;
     /* writing */
     rootstock_transaction *writer;

@@ -114,15 +114,9 @@ int rst_write_begin(rst_connection *c, char **message) {
     lasting = !sqlite3_get_autocommit(c->db);
     code = rst_write_try(c, lasting);
     if (code == SQLITE_BUSY && !store->reader_pinned && store->open_cursors == 0 && store->held == 0 &&
-        store->control != NULL) {
+        rst_txn_hook_tells(c)) {
         /* Let SQLite ask the application's busy handler, through the control file. */
-        code = rst_txn_hook_statement(c);
-        if (code != SQLITE_OK) return code;
-        store->control_wants_writer = true;
-        sqlite3_step(store->control_read);
-        code = sqlite3_reset(store->control_read);
-        store->control_wants_writer = false;
-        if (code == SQLITE_OK && store->writer == NULL) code = SQLITE_BUSY;
+        code = rst_txn_hook_wait(c);
         /* In a transaction (a schema change has a savepoint of its own) the file stays locked to its end. */
         if (code == SQLITE_OK && lasting) store->reader_pinned = true;
     }
@@ -134,7 +128,7 @@ int rst_write_begin(rst_connection *c, char **message) {
         return code;
     }
     /* Between statements of an explicit transaction, learn of its end even if nothing is written. */
-    if (!sqlite3_get_autocommit(c->db) && store->control != NULL && !store->reader_pinned) {
+    if (!sqlite3_get_autocommit(c->db) && !store->reader_pinned && rst_txn_hook_tells(c)) {
         code = rst_snapshot_pin(c);
         if (code != SQLITE_OK) {
             writer_abandon(c);

@@ -42,8 +42,6 @@ int rst_store_now(rst_connection *c, char **message);
 int rst_store_follow(rst_connection *c, char **message);
 /* The schema a snapshot shows must be the one that is declared: SQLITE_SCHEMA if it is not. */
 int rst_generation_check(rst_connection *c, rootstock_transaction *transaction, uint64_t identifier, char **message);
-/* Prepares c->control_read. */
-int rst_txn_hook_statement(rst_connection *c);
 /* Takes a read lock on the control file, which lasts as long as the explicit transaction does. */
 int rst_snapshot_pin(rst_connection *c);
 /* Lets the snapshot go unless somebody still reads. */
@@ -62,6 +60,8 @@ int rst_write_begin(rst_connection *c, char **message);
 int rst_writer_take(rst_connection *c, bool lasting);
 /* With the write lock kept: c->writer begun, and undone. */
 int rst_writer_begin(rst_store *store);
+/* Whether the busy timeout of a statement that was told SQLITE_BUSY is not over yet. */
+bool rst_writer_may_wait(const rst_store *store);
 void rst_writer_abort(rst_store *store);
 /* Commits and forgets c->writer. alone: nobody may see the commit before it is durable. A ROOTSTOCK_ code; with a
 ** *ticket that is not 0 the commit is durable after rst_writer_wait_durable, which is called with the write lock given

@@ -12,19 +12,143 @@
 **     the application's busy handler, as it does for a file of its own.
 **   - xLock(SHARED) while control_wants_writer is set: the same for a statement that writes without BEGIN IMMEDIATE.
 ** Invariant: nothing is ever stored, so the file cannot be corrupt, hot or stale.
+**
+** SQLite attaches ten databases at most, and the file takes one's place. The tenth gets that place if it or another one
+** is a store: then the file of the one that was attached first tells instead (attached_file.c). It is locked by
+** statements on that store's tables, too, which begin and end as the transactions that they are part of. RESERVED for a
+** change of those is told from BEGIN IMMEDIATE by main, which the latter locks before.
+** Invariant: the first teller changes while it has no lock only.
 */
 #include "storage/storage.h"
 
+#include <limits.h>
 #include <string.h>
 
 typedef struct control_file {
     sqlite3_file base; /* must be first */
-    rst_connection *connection;
-    int level;
+    rst_teller teller;
 } control_file;
 
+static const char control_schema[] = "rootstock";
+
+static bool is_control_file(const rst_teller *teller) {
+    return teller->schema == control_schema;
+}
+
+/* ---- what tells ---- */
+
+void rst_teller_add(rst_connection *c, rst_teller *teller, const char *schema) {
+    rst_teller **link = &store_of(c)->control;
+    teller->connection = c;
+    teller->schema = schema;
+    while (!is_control_file(teller) && *link != NULL) link = &(*link)->next;
+    teller->next = *link;
+    *link = teller;
+}
+
+void rst_teller_remove(rst_teller *teller) {
+    rst_store *store;
+    rst_teller **link;
+    if (teller->connection == NULL) return;
+    store = store_of(teller->connection);
+    for (link = &store->control; *link != teller;) link = &(*link)->next;
+    *link = teller->next;
+    if (store->control_read_of == teller) store->control_read_of = NULL;
+    teller->connection = NULL;
+}
+
+/* RESERVED is for BEGIN IMMEDIATE or EXCLUSIVE, not for a change of an attached store. */
+static bool is_begin(const rst_teller *teller) {
+    sqlite3 *db = teller->connection->db;
+    return is_control_file(teller) || (sqlite3_get_autocommit(db) && sqlite3_txn_state(db, "main") == SQLITE_TXN_WRITE);
+}
+
+int rst_teller_lock(rst_teller *teller, int level, bool *began) {
+    rst_connection *c = teller->connection;
+    rst_store *store;
+    bool waits, begins;
+    int code;
+    *began = false;
+    if (c == NULL || level <= teller->level) return SQLITE_OK;
+    store = store_of(c);
+    waits = level == SQLITE_LOCK_SHARED && store->control_wants_writer;
+    /* Once: SQLite takes its file's EXCLUSIVE lock after xSync has committed the store. */
+    begins = level >= SQLITE_LOCK_RESERVED && teller->level < SQLITE_LOCK_RESERVED && store->control == teller &&
+             store->writer == NULL && is_begin(teller);
+    if (store->writer != NULL || (!waits && !begins)) return SQLITE_OK;
+    code = rst_write_try(c, begins || !sqlite3_get_autocommit(c->db)); /* BEGIN has a transaction only afterwards */
+    *began = code == SQLITE_OK && store->writer != NULL;
+    return code;
+}
+
+void rst_teller_unlock(rst_teller *teller, int level) {
+    rst_connection *c = teller->connection;
+    const int before = teller->level;
+    if (level >= before) return;
+    teller->level = level;
+    if (c == NULL || store_of(c)->control != teller) return;
+    if (level == SQLITE_LOCK_NONE) rst_transaction_ended(c);
+    /* ROLLBACK and COMMIT while a read statement is open keep SQLite's read lock. */
+    if (level == SQLITE_LOCK_SHARED && before >= SQLITE_LOCK_RESERVED) rst_write_unreserved(c);
+}
+
+bool rst_txn_hook_is_locked(const rst_connection *c) {
+    return store_of(c)->control != NULL && store_of(c)->control->level != SQLITE_LOCK_NONE;
+}
+
+static int prepare_read(rst_connection *c, const rst_teller *teller) {
+    rst_store *store = store_of(c);
+    char *sql;
+    int code;
+    if (store->control_read != NULL && store->control_read_of == teller) return SQLITE_OK;
+    code = rst_close_hook_touch(c);
+    if (code != SQLITE_OK) return code;
+    sqlite3_finalize(store->control_read);
+    store->control_read = NULL;
+    store->control_read_of = teller;
+    sql = sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master", teller->schema);
+    if (sql == NULL) return SQLITE_NOMEM;
+    code = sqlite3_prepare_v3(c->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &store->control_read, NULL);
+    sqlite3_free(sql);
+    return code;
+}
+
+int rst_txn_hook_touch(rst_connection *c) {
+    rst_store *store = store_of(c);
+    int code = prepare_read(c, store->control);
+    if (code != SQLITE_OK) return code;
+    sqlite3_step(store->control_read);
+    return sqlite3_reset(store->control_read);
+}
+
+int rst_txn_hook_wait(rst_connection *c) {
+    rst_store *store = store_of(c);
+    const rst_teller *teller = store->control;
+    int code;
+    /* It asks for the lock of a file only that it has no lock on. The first one's end is told in any case. */
+    while (teller != NULL && teller->level != SQLITE_LOCK_NONE) teller = teller->next;
+    if (teller == NULL) {
+        /* Its busy timeout is all that can be had then. */
+        for (code = SQLITE_BUSY; code == SQLITE_BUSY && rst_writer_may_wait(store);) {
+            if (rst_stop(c)) return SQLITE_INTERRUPT;
+            sqlite3_sleep(1);
+            code = rst_write_try(c, !sqlite3_get_autocommit(c->db));
+        }
+        return code;
+    }
+    code = prepare_read(c, teller);
+    if (code != SQLITE_OK) return code;
+    store->control_wants_writer = true;
+    sqlite3_step(store->control_read);
+    code = sqlite3_reset(store->control_read);
+    store->control_wants_writer = false;
+    return code == SQLITE_OK && store->writer == NULL ? SQLITE_BUSY : code;
+}
+
+/* ---- the control file ---- */
+
 static int control_close(sqlite3_file *file) {
-    UNUSED(file);
+    rst_teller_remove(&((control_file *)file)->teller);
     return SQLITE_OK;
 }
 
@@ -82,37 +206,16 @@ static int control_size(sqlite3_file *file, sqlite3_int64 *size) {
 }
 
 static int control_lock(sqlite3_file *file, int level) {
-    control_file *control = (control_file *)file;
-    rst_connection *c = control->connection;
-    if (c != NULL && level > control->level) {
-        /* Once: SQLite takes its file's EXCLUSIVE lock after xSync has committed the store. */
-        bool wants = (level >= SQLITE_LOCK_RESERVED && control->level < SQLITE_LOCK_RESERVED) ||
-                     (level == SQLITE_LOCK_SHARED && store_of(c)->control_wants_writer);
-        if (wants && store_of(c)->writer == NULL) {
-            bool immediate = !store_of(c)->control_wants_writer; /* BEGIN IMMEDIATE has a transaction only afterwards */
-            int code = rst_write_try(c, immediate || !sqlite3_get_autocommit(c->db));
-            if (code != SQLITE_OK) return code;
-        }
-    }
-    if (level > control->level) control->level = level;
-    return SQLITE_OK;
+    rst_teller *teller = &((control_file *)file)->teller;
+    bool began;
+    int code = rst_teller_lock(teller, level, &began);
+    if (code == SQLITE_OK && level > teller->level) teller->level = level;
+    return code;
 }
 
 static int control_unlock(sqlite3_file *file, int level) {
-    control_file *control = (control_file *)file;
-    if (level == SQLITE_LOCK_NONE && control->level != SQLITE_LOCK_NONE && control->connection != NULL) {
-        control->level = level;
-        rst_transaction_ended(control->connection);
-    }
-    /* ROLLBACK and COMMIT while a read statement is open keep SQLite's read lock. */
-    if (level == SQLITE_LOCK_SHARED && control->level >= SQLITE_LOCK_RESERVED && control->connection != NULL)
-        rst_write_unreserved(control->connection);
-    if (level < control->level) control->level = level;
+    rst_teller_unlock(&((control_file *)file)->teller, level);
     return SQLITE_OK;
-}
-
-bool rst_txn_hook_is_locked(const rst_connection *c) {
-    return store_of(c)->control != NULL && ((const control_file *)store_of(c)->control)->level != SQLITE_LOCK_NONE;
 }
 
 static int control_check_reserved(sqlite3_file *file, int *result) {
@@ -221,25 +324,62 @@ static sqlite3_vfs control_vfs = {
 int rst_txn_hook_attach(rst_connection *c, char **message) {
     sqlite3_file *file = NULL;
     int code;
-    if (store_of(c)->control != NULL) return SQLITE_OK;
+    if (rst_txn_hook_is_attached(c)) return SQLITE_OK;
     code = sqlite3_vfs_register(&control_vfs, 0);
     if (code == SQLITE_OK) {
         code = rst_execute(c, message, "ATTACH 'file:control?vfs=rootstock-control&cache=private' AS rootstock");
     }
     if (code != SQLITE_OK) return code;
-    code = sqlite3_file_control(c->db, "rootstock", SQLITE_FCNTL_FILE_POINTER, &file);
+    code = sqlite3_file_control(c->db, control_schema, SQLITE_FCNTL_FILE_POINTER, &file);
     if (code != SQLITE_OK || file == NULL || file->pMethods != &control_methods) {
         rst_set_message(message, "SQLite's URI file names are off on this connection: open it with SQLITE_OPEN_URI");
         (void)rst_execute(c, NULL, "DETACH rootstock");
         return SQLITE_ERROR;
     }
-    ((control_file *)file)->connection = c;
-    store_of(c)->control = file;
+    rst_teller_add(c, &((control_file *)file)->teller, control_schema);
     return SQLITE_OK;
 }
 
 rst_connection *rst_txn_hook_connection(sqlite3 *db) {
     sqlite3_file *file = NULL;
-    if (sqlite3_file_control(db, "rootstock", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK) return NULL;
-    return file != NULL && file->pMethods == &control_methods ? ((control_file *)file)->connection : NULL;
+    if (sqlite3_file_control(db, control_schema, SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK) return NULL;
+    return file != NULL && file->pMethods == &control_methods ? ((control_file *)file)->teller.connection : NULL;
+}
+
+/* ---- the control file's slot ---- */
+
+bool rst_txn_hook_is_attached(const rst_connection *c) {
+    return store_of(c)->control != NULL && is_control_file(store_of(c)->control);
+}
+
+bool rst_txn_hook_is_away(const rst_connection *c) {
+    return store_of(c)->shared != NULL && !rst_txn_hook_is_attached(c);
+}
+
+bool rst_txn_hook_is_full(const rst_connection *c) {
+    /* Behind main and temp. */
+    return sqlite3_db_name(c->db, sqlite3_limit(c->db, SQLITE_LIMIT_ATTACHED, -1) + 1) != NULL;
+}
+
+int rst_txn_hook_has_room(const rst_connection *c, bool store, char **message) {
+    if (!rst_txn_hook_is_full(c)) return SQLITE_OK;
+    if (rst_txn_hook_is_attached(c) && !rst_txn_hook_is_locked(c) && (store || store_of(c)->control->next != NULL))
+        return SQLITE_OK;
+    rst_set_message(message, "too many attached databases - max %d", sqlite3_limit(c->db, SQLITE_LIMIT_ATTACHED, -1));
+    return SQLITE_ERROR;
+}
+
+int rst_txn_hook_make_room(rst_connection *c, char **message) {
+    if (!rst_txn_hook_is_full(c) || !rst_txn_hook_is_attached(c)) return SQLITE_OK;
+    return rst_execute(c, message, "DETACH rootstock");
+}
+
+void rst_txn_hook_return(rst_connection *c) {
+    int limit;
+    if (!rst_txn_hook_is_away(c) || rst_txn_hook_is_locked(c)) return;
+    if (store_of(c)->control != NULL && rst_txn_hook_is_full(c)) return;
+    /* The application may have lowered it meanwhile. */
+    limit = sqlite3_limit(c->db, SQLITE_LIMIT_ATTACHED, INT_MAX);
+    (void)rst_txn_hook_attach(c, NULL); /* if it fails, the next statement tries again */
+    (void)sqlite3_limit(c->db, SQLITE_LIMIT_ATTACHED, limit);
 }

@@ -189,6 +189,10 @@ int rst_writer_take(rst_connection *c, bool lasting) {
     return code;
 }
 
+bool rst_writer_may_wait(const rst_store *store) {
+    return store->writer_patience_known && nanoseconds_now() - store->writer_asked < store->writer_timeout;
+}
+
 int rst_writer_commit(rst_connection *c, bool alone, uint64_t *ticket) {
     rst_store *store = store_of(c);
     writer_call call = {.store = store, .what = CALL_COMMIT, .writer = store->writer, .ticket = ticket};
