@@ -46,6 +46,10 @@ int rst_refuse_broken(rst_connection *c, char **message) {
         rst_set_message(message, "another writer was in this transaction's way: ROLLBACK it and begin again");
         return SQLITE_BUSY_SNAPSHOT;
     }
+    if (store_of(c)->writer_refused) { /* by a function that a statement calls, which goes on */
+        rst_set_message(message, "%s", sqlite3_errstr(SQLITE_ABORT_ROLLBACK));
+        return SQLITE_ABORT_ROLLBACK;
+    }
     rst_set_message(message, "an earlier failure broke this transaction: ROLLBACK it");
     return SQLITE_FULL;
 }

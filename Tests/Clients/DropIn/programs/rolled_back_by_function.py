@@ -53,3 +53,17 @@ for statement in ("UPDATE t SET b = b + 1", "UPDATE t SET b = b + 1 RETURNING a"
         db.execute("COMMIT")
     print(statement, result, db.execute("SELECT * FROM t").fetchall(), db.execute("PRAGMA integrity_check").fetchall())
     db.close()
+
+# ROLLBACK by a function that a change in a trigger's body calls: the message is that of a ROLLBACK.
+for statement in ("UPDATE t SET b = b + 1", "UPDATE t SET b = b + 1 WHERE a = 2", "INSERT INTO t VALUES (1, 5) ON CONFLICT (a) DO UPDATE SET b = 6"):
+    db = sqlite3.connect('data.db', isolation_level=None)
+    db.create_function('f', 1, lambda value: db.execute("ROLLBACK") and value)
+    db.executescript("DROP TABLE IF EXISTS t; DROP TABLE IF EXISTS w; CREATE TABLE t(a INTEGER PRIMARY KEY, b); CREATE TABLE w(x);"
+                     "INSERT INTO t VALUES (1, 1), (2, 2); CREATE TRIGGER g AFTER UPDATE ON t BEGIN INSERT INTO w VALUES (f(new.b)); END;"
+                     "BEGIN; INSERT INTO t VALUES (7, 7)")
+    try:
+        result = db.execute(statement).fetchall()
+    except sqlite3.Error as error:
+        result = (str(error), error.sqlite_errorname)
+    print(statement, result, db.in_transaction, db.execute("SELECT * FROM t").fetchall(), db.execute("PRAGMA integrity_check").fetchall())
+    db.close()
