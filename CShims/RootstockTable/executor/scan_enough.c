@@ -11,8 +11,8 @@
 **  2. Values that an ORDER BY finds equal have the same bytes in the index's keys.
 **
 ** Of a join, whose other tables' terms decide, too, SQLite says itself which rows it sorts (sort_hint.c): it calls
-** rootstock_sorted with the cursor. When enough were sorted, the walk ends behind the value that it stands on. Each walk
-** counts for itself: the rows sorted in it come before all that it would still give, wherever its loop stands.
+** rootstock_sorted with the cursor. When enough were sorted, the walk ends behind the value that it stands on. Each
+** walk counts for itself: the rows sorted in it come before all that it would still give, wherever its loop stands.
 */
 #include "executor/executor.h"
 #include "executor/cursor.h"
