@@ -81,6 +81,17 @@ static const char *one_of(const rst_token *token, const char *const *words) {
     return NULL;
 }
 
+/* As SQLite reads a mode: any beginning of its name is enough. */
+static const char *journal_of(const rst_token *token) {
+    static const char *const journals[] = {"delete", "persist", "off", "truncate", "memory", "wal"};
+    char *text = rst_token_names(token) ? rst_token_name(token) : NULL;
+    const char *found = NULL;
+    for (size_t i = 0; text != NULL && i < sizeof journals / sizeof *journals && found == NULL; i++)
+        if (sqlite3_strnicmp(text, journals[i], (int)strlen(text)) == 0) found = journals[i];
+    sqlite3_free(text);
+    return found;
+}
+
 static sqlite3_int64 size_of(const rst_token *token, bool negative) {
     static const sqlite3_int64 most = 0x7fff0000; /* SQLITE_MAX_MMAP_SIZE */
     sqlite3_int64 size = 0;
@@ -163,13 +174,11 @@ static char *journal_mode(rsti_database *d, const char *schema, const char *mode
 
 static char *answer(rsti_database *d, const char *schema, const rst_token *name, const rst_token *value,
                     bool negative) {
-    static const char *const journals[] = {"delete", "truncate", "persist", "memory", "wal", "off", NULL};
     static const char *const lockings[] = {"normal", "exclusive", NULL};
     const bool sets = value->type != TOKEN_END;
     if (sets && (rst_token_same_name(name, "synchronous") || rst_token_same_name(name, "journal_mode")))
         d->asks_synchronous = true;
-    if (rst_token_same_name(name, "journal_mode"))
-        return journal_mode(d, schema, sets ? one_of(value, journals) : NULL);
+    if (rst_token_same_name(name, "journal_mode")) return journal_mode(d, schema, sets ? journal_of(value) : NULL);
     if (rst_token_same_name(name, "wal_checkpoint") && rsti_is_wal(d, schema))
         return sqlite3_mprintf("SELECT 0 AS busy, 0 AS log, 0 AS checkpointed");
     if (schema != NULL && sqlite3_stricmp(schema, "main") != 0) return NULL;

@@ -12,6 +12,8 @@
 #include "ddl/ddl_part.h"
 
 int rst_maintain_register(rst_connection *c);
+/* Of a REINDEX or ANALYZE that names an object of main: what SQLite says when it prepares one. */
+int rst_maintenance_check(rst_connection *c, const char *sql, const char *end, char **message);
 int rst_vacuum_register(rst_connection *c);
 /* program_tables.c: the virtual tables of a program's modules on the connection itself. */
 /* Lists the table there: SQLite connects it when a statement first names it. */

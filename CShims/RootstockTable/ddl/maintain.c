@@ -65,6 +65,25 @@ int rst_change_end(rst_connection *c, int code, char **message) {
     return code;
 }
 
+int rst_maintenance_check(rst_connection *c, const char *sql, const char *end, char **message) {
+    sqlite3 *schema_db = schema_of(c)->schema_db;
+    const rst_schema_statement s = rst_schema_statement_read(sql, end);
+    sqlite3_stmt *statement = NULL;
+    char *text;
+    bool known;
+    int code = sqlite3_prepare_v2(schema_db, sql, (int)(end - sql), &statement, NULL);
+    sqlite3_finalize(statement);
+    if (code == SQLITE_OK) return code;
+    /* A collation that no table has stands on the connection alone. */
+    text = rst_token_name(&s.name);
+    known =
+        text != NULL && s.schema.type == TOKEN_END && rst_token_is(&s.verb, "REINDEX") && rst_collation_known(c, text);
+    sqlite3_free(text);
+    if (known) return SQLITE_OK;
+    rst_set_message(message, "%s", sqlite3_errmsg(schema_db));
+    return sqlite3_extended_errcode(schema_db);
+}
+
 /* ---- REINDEX ---- */
 
 static int reindex(rst_connection *c, const char *sql, char **message) {

@@ -266,16 +266,19 @@ static int rewrite_explain(rst_connection *c, const char *sql, const char *end, 
 }
 
 /* REINDEX, ANALYZE. Of a temp or attached object, or schema: SQLite's own. */
-static int rewrite_maintenance(rst_connection *c, const char *sql, const char *end, char **out) {
+static int rewrite_maintenance(rst_connection *c, const char *sql, const char *end, char **out, char **message) {
     static const char either[] = ROOTSTOCK_TABLES ", " ROOTSTOCK_INDEXES;
     const rst_schema_statement s = rst_schema_statement_read(sql, end);
     const bool reindex = rst_token_is(&s.verb, "REINDEX"), bare = s.schema.type == TOKEN_END;
     bool own = s.name.type == TOKEN_END || rst_token_same_name(bare ? &s.name : &s.schema, "main");
+    int code;
     /* What ANALYZE is given may be a schema's name, and is that first. A bare name is main's for REINDEX, for ANALYZE
     ** temp's first. */
     if (!own && bare && rst_in_store(c, &s.name, either))
         own = reindex || (!is_schema(c, &s.name) && !rst_elsewhere(c, &s.name, either, false));
     if (!own && (!bare || rst_elsewhere(c, &s.name, either, true) || is_schema(c, &s.name))) return SQLITE_OK;
+    code = s.name.type == TOKEN_END ? SQLITE_OK : rst_maintenance_check(c, sql, end, message);
+    if (code != SQLITE_OK) return code;
     return rst_quoted_call(reindex ? "rootstock_reindex" : "rootstock_analyze", sql, end, out);
 }
 
@@ -428,7 +431,7 @@ static int rewrite_here(rst_connection *c, const char *sql, int bytes, char **re
     }
     if (rst_token_is(&token, "EXPLAIN")) return rewrite_explain(c, sql, last, rewritten, message);
     if (rst_token_is(&token, "REINDEX") || rst_token_is(&token, "ANALYZE"))
-        return rewrite_maintenance(c, sql, last, rewritten);
+        return rewrite_maintenance(c, sql, last, rewritten, message);
     if (rst_token_is(&token, "DETACH")) return rewrite_detach(c, p, last, rewritten, message);
     if (rst_token_is(&token, "VACUUM")) return rewrite_vacuum(c, p, last, stop, rewritten, message);
     if (rst_token_is(&token, "COMMIT") || rst_token_is(&token, "END") || rst_token_is(&token, "RELEASE")) {

@@ -1,0 +1,25 @@
+-- What SQLite refuses when it prepares a statement, EXPLAIN shows; and modes of a journal that are written short.
+CREATE TABLE t(a);
+CREATE INDEX i ON t(a);
+EXPLAIN REINDEX nope;
+EXPLAIN ANALYZE nope;
+EXPLAIN REINDEX main.nope;
+EXPLAIN ANALYZE main.nope;
+REINDEX nope;
+ANALYZE nope;
+REINDEX t;
+REINDEX main.i;
+REINDEX nocase;
+REINDEX binary;
+ANALYZE i;
+ANALYZE main.t;
+PRAGMA journal_mode = t;
+PRAGMA journal_mode = w;
+PRAGMA journal_mode = wall;
+PRAGMA journal_mode(1);
+PRAGMA journal_mode = "de";
+ATTACH 'x.db' AS x;
+PRAGMA x.journal_mode = tr;
+PRAGMA x.journal_mode = zz;
+PRAGMA journal_mode;
+PRAGMA x.journal_mode = '';
