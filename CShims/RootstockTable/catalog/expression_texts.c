@@ -11,79 +11,78 @@ static int column_of(const rst_table *table, const rst_token *token) {
     return token->type == TOKEN_WORD || token->type == TOKEN_NAME ? rst_column_named(table, token) : -1;
 }
 
-/* Words that an expression may hold beside names of columns and functions. Not among them: what an application may
-** define otherwise by a name that does not stand in the text (LIKE, GLOB, MATCH, REGEXP). */
-static bool is_plain_word(const rst_token *token) {
-    static const char *const words[] = {"AND", "OR", "NOT", "NULL", "CASE",    "WHEN",   "THEN",    "ELSE",
-                                        "END", "IS", "IN",  "CAST", "BETWEEN", "ISNULL", "NOTNULL", "AS"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (rst_token_is(token, words[i])) return true;
-    return false;
+/* What is read of an expression. */
+typedef struct reading {
+    const rst_table *table;
+    bool casts;  /* a column's collation could be the whole's */
+    bool binary; /* all columns compare as bytes */
+} reading;
+
+/* Whether all below the node is understood. What an application may define otherwise by a name that does not stand in
+** the text is not (LIKE, GLOB, MATCH, REGEXP). */
+static bool understand(reading *r, const rst_syntax *node) {
+    const rst_syntax *child = node->first;
+    rst_token name, qualifier;
+    int column;
+    switch (node->kind) {
+    case SYNTAX_NAME:
+        name = rst_syntax_name(node, &qualifier);
+        column = qualifier.type == TOKEN_END ? column_of(r->table, &name) : -1;
+        r->binary = r->binary && column >= 0 && r->table->columns[column].collation == ROOTSTOCK_COLLATION_BINARY;
+        return column >= 0;
+    case SYNTAX_LITERAL:
+        name = rst_syntax_token(node, 0);
+        return name.type != TOKEN_WORD || rst_token_is(&name, "NULL");
+    case SYNTAX_CALL: child = child->next; break; /* behind the function's name */
+    case SYNTAX_CAST: r->casts = true; break;
+    case SYNTAX_PARENTHESES:
+    case SYNTAX_VECTOR:
+    case SYNTAX_CASE:
+    case SYNTAX_SIGN:
+    case SYNTAX_NOT:
+    case SYNTAX_OR:
+    case SYNTAX_AND:
+    case SYNTAX_EQUAL:
+    case SYNTAX_COMPARE:
+    case SYNTAX_BETWEEN:
+    case SYNTAX_IN:
+    case SYNTAX_NULL:
+    case SYNTAX_BINARY: break;
+    default: return false;
+    }
+    for (; child != NULL; child = child->next)
+        if (child->kind != SYNTAX_TYPE && !understand(r, child)) return false;
+    return true;
 }
 
-/* An index's expression, if all that stands in it is understood. */
+/* A call or what stands in parentheses, under the index's collation. */
+static bool is_collated(const rst_part *part, const rst_syntax *node) {
+    rst_token none, name;
+    if (node->kind != SYNTAX_COLLATE || part->collation_name == NULL) return false;
+    name = rst_syntax_name(node->last, &none);
+    return rst_token_same_name(&name, part->collation_name) &&
+           (node->first->kind == SYNTAX_CALL || node->first->kind == SYNTAX_CAST ||
+            node->first->kind == SYNTAX_PARENTHESES);
+}
+
 bool rst_indexed_understand(const rst_table *table, const rst_index *index, int part, rst_indexed *out) {
-    const char *p, *text = index->parts[part].expression;
-    rst_token token, before = {TOKEN_END, text, 0};
     const rst_part *own = &index->parts[part];
-    rst_span whole;
-    int depth = 0, tokens = 0, tokens_at_top = 0;
-    bool passes = false, binary = true; /* a column's collation could be the whole's; all columns compare as bytes */
-    bool collated = false,
-         call = false; /* it ends in COLLATE; what stands before that is one call or pair of parentheses */
-    if (text == NULL) return false;
-    out->table = table;
-    out->index = index;
-    out->part = part;
-    whole = (rst_span){text, text + strlen(text)};
-    rst_span_unwrap(&whole);
-    out->start = whole.start;
-    out->end = whole.end;
-    for (p = out->start;;) {
-        const char *q;
-        rst_token next;
-        token = rst_token_next(&p, out->end);
-        if (token.type == TOKEN_END) {
-            /* The comparison's collation must be the index's, which is BINARY if no COLLATE stands on top. */
-            return depth == 0 &&
-                   (collated || (own->key.collation == ROOTSTOCK_COLLATION_BINARY && (!passes || binary)));
-        }
-        if (collated) return false;
-        if (token.type == TOKEN_VARIABLE || token.type == TOKEN_ILLEGAL) return false;
-        q = p;
-        next = rst_token_next(&q, out->end);
-        if (rst_token_mark(&token, "(") || rst_token_is(&token, "CASE")) depth++;
-        if (rst_token_mark(&token, ")") || rst_token_is(&token, "END")) depth--;
-        if (tokens == 0) passes = rst_token_mark(&token, "+");
-        if (rst_token_is(&token, "CAST")) passes = true;
-        /* One primary: f(...) or (...), and nothing behind it but COLLATE. */
-        if (rst_token_mark(&token, ")") && depth == 0) call = tokens_at_top <= 1;
-        tokens++;
-        if (rst_token_is(&token, "COLLATE")) {
-            char *name = rst_token_name(&next);
-            collated = depth == 0 && call && rst_token_mark(&before, ")") && name != NULL &&
-                       own->collation_name != NULL && sqlite3_stricmp(name, own->collation_name) == 0;
-            sqlite3_free(name);
-            if (!collated) return false;
-            p = q;
-            continue;
-        }
-        if (depth == 0 && !rst_token_mark(&token, ")")) tokens_at_top++;
-        if (depth == 1 && rst_token_mark(&token, "(") && tokens_at_top == 0) tokens_at_top = 1;
-        if (rst_token_is(&before, "AS")) {
-            before = token;
-            continue; /* a type */
-        }
-        before = token;
-        if (token.type != TOKEN_WORD && token.type != TOKEN_NAME) continue;
-        if (rst_token_mark(&next, ".")) return false; /* the index's text names its own table: not worth the trouble */
-        if (rst_token_mark(&next, "(") || is_plain_word(&token)) continue;
-        {
-            int column = column_of(table, &token);
-            if (column < 0) return false;
-            if (table->columns[column].collation != ROOTSTOCK_COLLATION_BINARY) binary = false;
-        }
+    reading r = {table, false, true};
+    rst_syntax_tree tree;
+    bool understood = false;
+    if (own->expression == NULL) return false;
+    if (rst_syntax_parse_expression(&tree, own->expression, own->expression + strlen(own->expression)) == SQLITE_OK) {
+        const rst_syntax *e = rst_syntax_unwrap(tree.root);
+        const rst_token first = rst_syntax_token(e, 0);
+        const bool collated = is_collated(own, e);
+        *out = (rst_indexed){table, index, part, e->start, e->end};
+        /* The comparison's collation must be the index's, which is BINARY if no COLLATE stands on top. */
+        understood = understand(&r, collated ? e->first : e) &&
+                     (collated || (own->key.collation == ROOTSTOCK_COLLATION_BINARY &&
+                                   (r.binary || (!r.casts && !rst_token_mark(&first, "+")))));
     }
+    rst_syntax_free(&tree);
+    return understood;
 }
 
 int rst_indexed_column(const rst_indexed *e) {

@@ -366,10 +366,6 @@ int rst_hosted_stand_in_on(rst_connection *c, sqlite3 *other, const char *name) 
     return stand_in_register(c, other, NULL, true, name);
 }
 
-int rst_hosted_learn_columns(rst_connection *c) {
-    return rst_read_list_anew(schema_of(c)->schema_db, NULL);
-}
-
 int rst_hosted_list(sqlite3 *schema_db, const rst_object *object) {
     sqlite3_stmt *insert = NULL;
     int code = sqlite3_exec(schema_db, "PRAGMA writable_schema=ON", NULL, NULL, NULL);

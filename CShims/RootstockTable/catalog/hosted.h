@@ -30,8 +30,6 @@ bool rst_hosted_may_be_program(const rst_connection *c, const rst_token *module)
 int rst_hosted_stand_in(rst_connection *c, const rst_token *module);
 /* The same for another database, of which its tables are no part: they know their columns at once. */
 int rst_hosted_stand_in_on(rst_connection *c, sqlite3 *other, const char *name);
-/* The connection has made it: the schema database asks for its columns anew. */
-int rst_hosted_learn_columns(rst_connection *c);
 /* Whether its text is the one CREATE VIRTUAL TABLE of its name. *module: its module's name. */
 bool rst_virtual_is_plain(const rst_object *object, rst_token *module);
 /* Gives a schema database that is being made the modules of the catalog's tables. */

@@ -7,7 +7,7 @@
 */
 #include "catalog/catalog.h"
 #include "catalog/describe.h"
-#include "parser/syntax_tree.h"
+#include "parser/statement.h"
 
 #include <string.h>
 
@@ -67,11 +67,7 @@ static int conflict_of(rst_table *table, const rst_syntax *constraint) {
     if (node == NULL) return CONFLICT_DEFAULT;
     word = rst_syntax_token(node->first, 0);
     table->has_conflict_clauses = true;
-    if (rst_token_is(&word, "ROLLBACK")) return SQLITE_ROLLBACK;
-    if (rst_token_is(&word, "IGNORE")) return SQLITE_IGNORE;
-    if (rst_token_is(&word, "FAIL")) return SQLITE_FAIL;
-    if (rst_token_is(&word, "REPLACE")) return SQLITE_REPLACE;
-    return SQLITE_ABORT;
+    return rst_conflict_of(&word);
 }
 
 bool rst_parts_same(const rst_part *a, const rst_part *b) {

@@ -90,7 +90,8 @@ static int create(rst_connection *c, const char *sql, const rst_token *name, con
     code = text == NULL ? SQLITE_NOMEM : rst_declared_note_object(c, object);
     if (code == SQLITE_OK) code = rst_execute(c, message, "%s", text);
     sqlite3_free(text);
-    return code == SQLITE_OK ? rst_hosted_learn_columns(c) : code;
+    /* The schema database asks for its columns anew. */
+    return code == SQLITE_OK ? rst_read_list_anew(schema_of(c)->schema_db, NULL) : code;
 }
 
 /* The store's part last: until then the table may be named by what xDestroy runs. */

@@ -375,7 +375,7 @@ int rst_schema_change_with(rst_connection *c, const char *sql, int count, sqlite
         for (int i = 0; i < schema->table_count; i++) rst_validator_finalize(schema->tables[i]);
         (void)mirror_run(c, "ROLLBACK TO change", &kept);
         (void)mirror_run(c, "RELEASE change", &kept);
-        if (written) rst_written_schema_undone(c);
+        if (written) (void)rst_read_list_anew(schema_of(c)->schema_db, NULL);
         sqlite3_free(kept);
         (void)rst_temporary_triggers_read(c);
         if (rst_mark_undo(c, mark) == SQLITE_OK && old != NULL) {

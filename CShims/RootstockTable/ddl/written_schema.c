@@ -64,10 +64,6 @@ int rst_written_schema_count(rst_connection *c, char **message) {
     return code;
 }
 
-void rst_written_schema_undone(rst_connection *c) {
-    (void)rst_read_list_anew(schema_of(c)->schema_db, NULL);
-}
-
 /* ---- what came of it ---- */
 
 static rst_object object_of(const rst_schema_row *row) {

@@ -14,8 +14,6 @@
 int rst_written_schema_run(rst_connection *c, const char *sql, int count, sqlite3_value **values, char **message);
 /* SQLite's count of changes becomes that of the rows that it changed. */
 int rst_written_schema_count(rst_connection *c, char **message);
-/* Behind a statement that was undone. */
-void rst_written_schema_undone(rst_connection *c);
 /* Refuses rows that no CREATE could have made, before the catalog takes them over. */
 int rst_written_schema_judge(rst_connection *c, const rst_schema_rows *before, const rst_schema_rows *after,
                              char **message);

@@ -36,9 +36,7 @@ bool rst_automatic_pragma(rst_connection *c);
 
 /* ---- update.c, indexes.c ---- */
 int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_int64 *rowid);
-/* The key part of an index entry or of the row itself. */
-int rst_index_key(rst_table *table, int number, const rootstock_value *values, const rootstock_slice *row_key,
-                  rootstock_buffer *key, size_t *prefix, bool *has_null, bool *included, char **message);
+/* The row's own key. */
 int rst_row_key(rst_table *table, const rootstock_value *values, int64_t rowid, rootstock_buffer *key);
 int rst_index_fill(rst_table *table, int number, char **message);
 

@@ -224,7 +224,8 @@ int rst_rewrite_schema_table(rst_connection *c, const rst_statement_parts *parts
         return SQLITE_ERROR;
     }
     /* It runs on the schema database, whose other tables have no rows. */
-    if (rst_statement_reads_more(parts).type != TOKEN_END || parts->returning.start != NULL) {
+    if (rst_syntax_has(parts->tree->root, SYNTAX_WITH) || rst_syntax_has(parts->tree->root, SYNTAX_FROM) ||
+        rst_syntax_has(parts->tree->root, SYNTAX_TABLE) || parts->returning.start != NULL) {
         rst_set_message(message, "a change of sqlite_schema on a store reads no other table, and has no RETURNING");
         return SQLITE_ERROR;
     }

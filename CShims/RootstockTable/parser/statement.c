@@ -36,7 +36,7 @@ const char *rst_statement_end(const char *sql, const char *end) {
     return end;
 }
 
-static int conflict_of(const rst_token *word) {
+int rst_conflict_of(const rst_token *word) {
     if (rst_token_is(word, "ROLLBACK")) return SQLITE_ROLLBACK;
     if (rst_token_is(word, "IGNORE")) return SQLITE_IGNORE;
     if (rst_token_is(word, "FAIL")) return SQLITE_FAIL;
@@ -52,7 +52,7 @@ static void read_verb(const rst_syntax *target, rst_statement_parts *parts) {
         if (token.type == TOKEN_END) break;
         if (rst_token_is(&token, "OR")) {
             token = rst_token_next(&p, target->start);
-            parts->conflict = conflict_of(&token);
+            parts->conflict = rst_conflict_of(&token);
         } else if (rst_token_is(&token, "REPLACE")) {
             parts->conflict = SQLITE_REPLACE;
         }
@@ -166,38 +166,10 @@ char *rst_span_text(const char *start, const char *end) {
     return sqlite3_mprintf("%.*s", (int)(end - start), start);
 }
 
-/* The first part of a change, in the order of the text, that brings in another table; null: none does. */
-static const rst_syntax *other_table(const rst_syntax *node) {
-    if (node->kind == SYNTAX_WITH || node->kind == SYNTAX_FROM || node->kind == SYNTAX_TABLE) return node;
-    if (node->kind == SYNTAX_CORE && rst_syntax_child(node, SYNTAX_FROM) != NULL) return node;
-    for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
-        const rst_syntax *found = other_table(child);
-        if (found != NULL) return found;
-    }
-    return NULL;
-}
-
-rst_token rst_statement_reads_more(const rst_statement_parts *parts) {
-    const rst_syntax *other = other_table(parts->tree->root);
-    return other == NULL ? (rst_token){TOKEN_END, parts->whole.end, 0} : rst_syntax_token(other, 0);
-}
-
 bool rst_span_lists(rst_span names, const char *name) {
     while (names.start < names.end) {
         const rst_token token = rst_token_next(&names.start, names.end);
         if (rst_token_names(&token) && rst_token_same_name(&token, name)) return true;
     }
     return false;
-}
-
-void rst_span_unwrap(rst_span *span) {
-    for (;;) {
-        const char *p = span->start, *inner;
-        rst_token token = rst_token_next(&p, span->end);
-        inner = p;
-        if (!rst_token_mark(&token, "(") || !rst_token_skip_parentheses(&p, span->end)) return;
-        token.text = p - 1;
-        if (rst_token_next(&p, span->end).type != TOKEN_END) return;
-        *span = (rst_span){inner, token.text};
-    }
 }

@@ -37,6 +37,8 @@ typedef struct rst_statement_parts {
     rst_span limit;       /* ORDER BY and LIMIT of an UPDATE or DELETE that stand behind RETURNING, or nulls */
 } rst_statement_parts;
 
+/* What the word behind OR or ON CONFLICT says: SQLITE_ABORT and so on. */
+int rst_conflict_of(const rst_token *word);
 /* Whether a statement that begins with this word is an INSERT, UPDATE or DELETE, or, of WITH, may be one. */
 bool rst_begins_change(const rst_token *first);
 /* The parts of the one statement in [sql, end), and its tree, to be freed (rst_syntax_free) when they are done with.
@@ -53,12 +55,8 @@ void rst_statement_append_alias(sqlite3_str *out, const rst_statement_parts *par
 /* A DELETE of every row, of which nothing else is said: no WITH, no RETURNING, and nothing behind the table that could
 ** be wrong. */
 bool rst_statement_clears(const rst_statement_parts *parts);
-/* The word that brings another table than its target into a change, or TOKEN_END. */
-rst_token rst_statement_reads_more(const rst_statement_parts *parts);
 /* End of the first statement: behind its semicolon, or the end. CREATE TRIGGER ends behind END. */
 const char *rst_statement_end(const char *sql, const char *end);
-/* Takes off parentheses around the whole. */
-void rst_span_unwrap(rst_span *span);
 /* Whether a list of names has that one, without case. */
 bool rst_span_lists(rst_span names, const char *name);
 /* A copy from sqlite3_malloc, or null. */

@@ -107,6 +107,11 @@ bool rst_plan_leads(const rst_table *table, sqlite3_index_info *info, const rst_
 bool rst_plan_has_first(const rst_table *table, const rst_candidate *k, bool *descending);
 /* The affinity by which a constraint on the column compares. */
 char rst_plan_affinity_at(const rst_table *table, int column);
+/* Whether SQLite knows now what the column is compared with. */
+static inline bool rst_plan_is_literal(sqlite3_index_info *info, int constraint) {
+    sqlite3_value *value = NULL;
+    return sqlite3_vtab_rhs_value(info, constraint, &value) == SQLITE_OK && value != NULL;
+}
 /* Whether the candidate looks the constraint up. */
 bool rst_plan_is_taken(const rst_candidate *k, int constraint);
 /* What a constraint asks of the part of the key that it is taken for. */

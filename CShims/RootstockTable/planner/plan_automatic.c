@@ -32,8 +32,7 @@ static bool built_in(const char *name, uint8_t *collation) {
 
 /* Whether the constraint compares with a literal, or there is none. */
 static bool is_constant(sqlite3_index_info *info, int constraint) {
-    sqlite3_value *value = NULL;
-    return constraint < 0 || (sqlite3_vtab_rhs_value(info, constraint, &value) == SQLITE_OK && value != NULL);
+    return constraint < 0 || rst_plan_is_literal(info, constraint);
 }
 
 /* Notes the equalities. False: none has a value that may come from another table. */

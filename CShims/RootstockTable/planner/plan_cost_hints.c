@@ -18,17 +18,13 @@
 /* LogEst of what one row costs in a sort of as many as SQLite takes a table to have, beyond the row itself. */
 enum { SORT_OF_A_ROW = 16 + 43 };
 
-static bool is_literal(sqlite3_index_info *info, int constraint) {
-    sqlite3_value *value = NULL;
-    return sqlite3_vtab_rhs_value(info, constraint, &value) == SQLITE_OK && value != NULL;
-}
-
 /* Whether a value that is looked up may come from another table, whose loop is then outside of this one. */
 static bool may_be_within(sqlite3_index_info *info, const rst_candidate *k) {
     for (int i = 0; i < k->equals; i++) {
-        if (!is_literal(info, k->equal[i])) return true;
+        if (!rst_plan_is_literal(info, k->equal[i])) return true;
     }
-    return (k->lower >= 0 && !is_literal(info, k->lower)) || (k->upper >= 0 && !is_literal(info, k->upper));
+    return (k->lower >= 0 && !rst_plan_is_literal(info, k->lower)) ||
+           (k->upper >= 0 && !rst_plan_is_literal(info, k->upper));
 }
 
 /* The rows that literals and IS NULL leave of those that the plan reaches. One comparison takes a fifteenth. An

@@ -85,7 +85,6 @@ void rst_plan_reject(const rst_table *table, sqlite3_index_info *info, const rst
     for (int i = 0; i < info->nConstraint && i < PLAN_TOLD_TERMS && plan->rejecting < REJECTING_TERMS; i++) {
         const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
         rst_rejecting_term *term = &plan->rejects[plan->rejecting];
-        sqlite3_value *value = NULL;
         if (!constraint->usable || constraint->iColumn < 0 || constraint->iColumn >= table->column_count ||
             constraint->iColumn == table->rowid_column || i == k->lower || i == k->upper || rst_plan_is_taken(k, i) ||
             !compares(table, info, k, i, alone) || sqlite3_vtab_in(info, i, -1))
@@ -94,7 +93,7 @@ void rst_plan_reject(const rst_table *table, sqlite3_index_info *info, const rst
         term->column = (int16_t)constraint->iColumn;
         term->argument = (int16_t)(info->aConstraintUsage[i].argvIndex - 1);
         term->operation = constraint->op;
-        term->literal = sqlite3_vtab_rhs_value(info, i, &value) == SQLITE_OK && value != NULL;
+        term->literal = rst_plan_is_literal(info, i);
         if (constraint->op == ROOTSTOCK_AMONG) info->aConstraintUsage[i].omit = 1; /* the list beside it is judged */
         plan->rejecting++;
     }

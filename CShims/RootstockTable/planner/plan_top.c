@@ -15,11 +15,6 @@
 #include "planner/planner.h"
 #include "planner/plan.h"
 
-static bool is_literal(sqlite3_index_info *info, int constraint) {
-    sqlite3_value *value = NULL;
-    return sqlite3_vtab_rhs_value(info, constraint, &value) == SQLITE_OK && value != NULL;
-}
-
 /* Whether the plan alone tells which rows SQLite lets through. */
 static bool is_decided(sqlite3_index_info *info, const rst_plan *plan, int constraint) {
     const struct sqlite3_index_constraint_usage *usage = &info->aConstraintUsage[constraint];
@@ -29,7 +24,7 @@ static bool is_decided(sqlite3_index_info *info, const rst_plan *plan, int const
         if (plan->rejects[i].argument == usage->argvIndex - 1) return true;
     }
     return usage->omit && ((operation != SQLITE_INDEX_CONSTRAINT_LE && operation != SQLITE_INDEX_CONSTRAINT_GE) ||
-                           is_literal(info, constraint));
+                           rst_plan_is_literal(info, constraint));
 }
 
 /* A column that stands in the row's bytes and whose texts are compared as they are. */

@@ -23,8 +23,5 @@ int rst_bulk_clear_text(rst_connection *c, const rst_table *table, const rst_sta
 /* The columns that SET assigns, in its order: how many, or -1 where the statement is not one for this file. */
 int rst_bulk_columns(const rst_table *table, const rst_syntax *set, int columns[BULK_COLUMNS],
                      rst_span values[BULK_COLUMNS]);
-/* Appends the condition, with the terms that ask for another table's rowids made to ask us; out may be null. Whether
-** there are any. */
-bool rst_bulk_held_append_where(rst_connection *c, const rst_table *table, const rst_syntax *where, sqlite3_str *out);
 
 #endif

@@ -62,8 +62,6 @@ static bool same_token(const rst_token *a, const rst_token *b) {
 
 /* The same but for blanks, quotes, the case of names, and their qualifiers. */
 static bool same_text(rst_span a, rst_span b) {
-    rst_span_unwrap(&a);
-    rst_span_unwrap(&b);
     for (;;) {
         rst_token left, right;
         skip_qualifiers(&a.start, a.end);
@@ -81,6 +79,7 @@ static bool is_text(const rst_table *table, const rst_syntax *e, const char *tex
     bool same = rst_syntax_parse_expression(&tree, text, text + strlen(text)) == SQLITE_OK;
     if (same) {
         const rst_syntax *own = read_term(table, tree.root).bare;
+        e = rst_syntax_unwrap(e);
         same = same_text((rst_span){e->start, e->end}, (rst_span){own->start, own->end});
     }
     rst_syntax_free(&tree);

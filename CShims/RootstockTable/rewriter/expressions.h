@@ -31,11 +31,8 @@ void rst_expressions_free(rst_connection *c);
 int rst_find_function(sqlite3_vtab *vtab, int count, const char *name,
                       void (**function)(sqlite3_context *, int, sqlite3_value **), void **argument);
 
-/* What a constraint of xBestIndex compares: SQLITE_INDEX_CONSTRAINT_EQ, GT, GE, LT or LE of part `part` of index
-** `index`, and true, where it is one of ours. */
-bool rst_expression_constraint(const rst_table *table, const struct sqlite3_index_constraint *constraint, int *index,
-                               int *part, int *operation);
-/* Whether a constraint is one on this part of an index, by the same expression. *operation as above. */
+/* Whether a constraint of xBestIndex is one of ours on this part of an index, by the same expression. *operation:
+** SQLITE_INDEX_CONSTRAINT_EQ, GT, GE, LT or LE. */
 bool rst_expression_fits(const rst_table *table, const struct sqlite3_index_constraint *constraint,
                          const rst_part *part, int *operation);
 

@@ -57,10 +57,6 @@ static const struct {
     {"pragma_quick_check", "(SELECT message AS quick_check FROM rootstock_integrity_check(NULL,1))"},
 };
 
-static bool temp_has(rst_connection *c, const char *name) {
-    return sqlite3_table_column_metadata(c->db, "temp", name, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
-}
-
 static void replace(rst_rewriting *w, const char *start, const char *end, const char *text) {
     rst_edits_add(&w->edits, start, end, sqlite3_mprintf("%s", text));
 }
@@ -98,7 +94,7 @@ static const char *other_name(rst_rewriting *w, const rst_token *name, bool dott
     for (int i = 0; i < 2; i++) {
         if (!rst_token_same_name(name, tables[i])) continue;
         /* temp's own hides the store's */
-        if ((!dotted && temp_has(w->c, tables[i])) || rst_table_find(w->c, tables[i]) == NULL) return NULL;
+        if ((!dotted && rst_is_hidden(w->c, tables[i])) || rst_table_find(w->c, tables[i]) == NULL) return NULL;
         *alias = tables[i];
         return made[i];
     }

@@ -29,9 +29,6 @@
 int rst_offset_tell(rst_connection *c, rst_draft *draft);
 /* row_values.c: whether IN may follow a closing parenthesis, behind which `behind` stands. */
 bool rst_row_value_in(const char *behind, const char *end);
-/* row_values_alike.c: whether the planner may have the SYNTAX_VECTOR `columns` IN (list). */
-bool rst_row_value_alike(rst_connection *c, const rst_syntax_tree *tree, const rst_syntax *columns,
-                         const rst_syntax *list);
 /* Names of the schema's own tables, pragma functions, index hints and row values sought in lists, in [text, end). *out:
 ** null where nothing changes. */
 int rst_transform_names(rst_connection *c, const char *text, const char *end, char **out, char **message);
