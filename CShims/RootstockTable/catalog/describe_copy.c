@@ -42,7 +42,7 @@ static bool is_tree_unused(const rst_tree *tree) {
 
 bool rst_table_is_unused(const rst_table *table) {
     if (!table->described) return true;
-    if (!is_tree_unused(&table->tree) || table->triggers != NULL || table->plan_count > 0 || table->open_cursors > 0 ||
+    if (!is_tree_unused(&table->tree) || table->plan_count > 0 || table->open_cursors > 0 ||
         table->spare_cursors != NULL || table->automatics != NULL || table->shadows_known || table->shadow_count > 0 ||
         table->table_rows != 0 || table->pinned != 0 || table->last_rowid_known || table->last_key.data != NULL ||
         table->shown_count > 0 || table->images[0] != NULL || table->images[1] != NULL)

@@ -4,6 +4,7 @@
 #include "catalog/triggers.h"
 
 void rst_trigger_free(rst_trigger *trigger) {
+    if (--trigger->references > 0) return;
     sqlite3_free(trigger->name);
     sqlite3_free(trigger->fire_sql);
     for (size_t i = 0; i < sizeof trigger->fire_or / sizeof trigger->fire_or[0]; i++) sqlite3_free(trigger->fire_or[i]);

@@ -31,15 +31,15 @@ struct rst_trigger {
     char *fire_sql;            /* statement on the view whose INSTEAD OF trigger has the body */
     rst_trigger_values values; /* its parameters */
     char *fire_or[4];          /* the same OR ABORT, IGNORE, REPLACE, FAIL; null until one is fired so */
-    char *
-        /* WHEN and body as the catalog has them, until they are judged (schema_sandbox.h); null: the application's own
-        */
-        text;
-    int firing; /* 1 + executor->asides of the statement that fires it at the moment; 0: none does */
+    char *text;                /* WHEN and body as the catalog has them; null: they are the application's own */
+    bool judged;               /* they were, since the schema changed last (schema_sandbox.h) */
+    int references;            /* its table's, and trigger_list.h's */
+    int firing;                /* 1 + executor->asides of the statement that fires it at the moment; 0: none does */
 };
 
 /* Whether the table has a trigger for the event. */
 bool rst_trigger_any(const rst_table *table, int event);
+/* Gives one reference back. */
 void rst_trigger_free(rst_trigger *trigger);
 void rst_triggers_free(rst_table *table);
 /* Whether somebody outside wants to see each row before it changes. */

@@ -11,6 +11,7 @@
 #include "program/bulk_change.h"
 #include "program/runner.h"
 #include "rewriter/transform.h"
+#include "rewriter/trigger_list.h"
 #include "ddl/temporary.h"
 #include "ddl/written_schema.h"
 #include "executor/trigger.h"
@@ -176,6 +177,7 @@ static int change_and_declare(rst_connection *c, const rst_schema_statement *s, 
 }
 
 static void put_back(rst_connection *c) {
+    rst_trigger_doubt_all(c);
     rst_temporary_objects_free(c);
     (void)rst_temporary_triggers_read(c);
     if (store_of(c)->shared != NULL && store_of(c)->schema_stale)

@@ -12,6 +12,7 @@
 #include "executor/foreign.h"
 #include "executor/trigger.h"
 #include "planner/plan_migrate.h"
+#include "rewriter/trigger_list.h"
 
 #include <string.h>
 
@@ -87,10 +88,10 @@ static int load_tables(rst_connection *c, const rst_catalog *catalog, const rst_
     }
     for (int i = 0; i < schema->table_count; i++) {
         rst_table *old = schema->tables[i];
+        rst_triggers_free(old);
         if (!old->described) continue;
         rst_cursors_drop_spare(old);
         rst_validator_finalize(old);
-        rst_triggers_free(old);
     }
     {
         rst_table **old_tables = schema->tables;
@@ -171,6 +172,7 @@ int rst_schema_load(rst_connection *c, char **message) {
         store->schema_stale = false;
         if (transaction == store->writer) store->writer_unseen = false;
     }
+    rst_trigger_doubt_all(c);
     rst_catalog_free(&catalog);
     if (own != NULL) store->engine->abort(own);
     return code;

@@ -13,6 +13,7 @@
 #include "program/runner.h"
 #include "ddl/temporary.h"
 #include "executor/trigger.h"
+#include "rewriter/trigger_list.h"
 
 #include <string.h>
 
@@ -310,6 +311,7 @@ static int analyze(rst_connection *c, const char *sql, char **message) {
     if (code == SQLITE_OK) {
         /* Plans are made anew with the figures. */
         store_of(c)->epoch++;
+        rst_trigger_doubt_all(c); /* a change of the schema makes them by the new ones */
         code = rst_statistics_load(c, schema->tables, schema->table_count);
         schema->triggers_epoch = store_of(c)->epoch;
     }

@@ -18,6 +18,7 @@
 #include "catalog/statement_check.h"
 #include "ddl/temporary.h"
 #include "parser/tokens.h"
+#include "rewriter/trigger_list.h"
 
 #include <string.h>
 
@@ -158,6 +159,19 @@ static int note_changed(const rst_schema_rows *before, const rst_schema_rows *af
             code = rst_changed_tables_note(changed, row->type, row->name, row->table_name);
     }
     return code;
+}
+
+/* What triggers hang on: beside a CREATE and a DROP it is the objects' names. */
+static void doubt_changed(rst_connection *c, bool named, const rst_schema_rows *before, const rst_schema_rows *after) {
+    if (!named) rst_trigger_doubt_all(c);
+    for (int i = 0; i < before->count; i++) {
+        const rst_schema_row *row = &before->rows[i], *now = rst_schema_rows_find(after, row->rowid);
+        if (now == NULL || !is_same(row, now)) rst_trigger_doubt(c, row->name, row->table_name, row->sql);
+    }
+    for (int i = 0; i < after->count; i++) {
+        const rst_schema_row *row = &after->rows[i], *old = rst_schema_rows_find(before, row->rowid);
+        if (old == NULL || !is_same(old, row)) rst_trigger_doubt(c, row->name, row->table_name, row->sql);
+    }
 }
 
 static int apply(rst_connection *c, const rst_schema_rows *before, const rst_schema_rows *after, catalog_edits *edits,
@@ -363,7 +377,10 @@ int rst_schema_change_with(rst_connection *c, const char *sql, int count, sqlite
         store->schema_changed = true;
         code = apply(c, &before, &after, &edits, message);
     }
-    if (code == SQLITE_OK) code = note_changed(&before, &after, &changed);
+    if (code == SQLITE_OK) {
+        doubt_changed(c, !written && !rst_token_is(&s.verb, "ALTER"), &before, &after);
+        code = note_changed(&before, &after, &changed);
+    }
     if (code == SQLITE_OK) code = rst_schema_follow(c, &changed, message);
     if (code == SQLITE_OK)
         code = written ? rst_written_schema_carry(c, &before, &after, old, old_count, message)

@@ -42,12 +42,10 @@ static int trigger_error(rst_connection *c, const rst_trigger *trigger, char **m
 /* What the body calls is judged before it runs at all: of rootstock's own functions in it nobody shall be told. */
 static int judge(rst_connection *c, rst_trigger *trigger, char **message) {
     int code;
-    if (trigger->text == NULL) return SQLITE_OK;
+    if (trigger->text == NULL || trigger->judged) return SQLITE_OK;
     code = rst_schema_sandbox_judge(c, trigger->text, trigger->text + strlen(trigger->text), message);
-    if (code != SQLITE_OK) return code;
-    sqlite3_free(trigger->text);
-    trigger->text = NULL;
-    return SQLITE_OK;
+    trigger->judged = code == SQLITE_OK;
+    return code;
 }
 
 /* Whether the trigger is of one of these columns, or of one of these names of the rowid, or of all. */

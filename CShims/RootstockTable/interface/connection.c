@@ -20,6 +20,7 @@
 #include "executor/text_arena.h"
 #include "executor/trigger.h"
 #include "catalog/schema_sandbox.h"
+#include "rewriter/trigger_list.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -88,6 +89,8 @@ static void connection_free(rst_connection *c) {
     rst_temporary_objects_free(c);
     for (int i = 0; i < rewriter->temporary_trigger_count; i++) sqlite3_free(rewriter->temporary_triggers[i]);
     sqlite3_free(rewriter->temporary_triggers);
+    rst_trigger_list_free(c);
+    rst_triggers_made_free(c);
     sqlite3_free(store->mark_violations);
     sqlite3_free(store->marks);
     sqlite3_free(c);

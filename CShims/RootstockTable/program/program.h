@@ -35,6 +35,8 @@
 #include "program/program_part.h"
 
 void rst_programs_free(rst_connection *c);
+/* What is known of the views and triggers that triggers were made into (trigger.c). */
+void rst_triggers_made_free(rst_connection *c);
 int rst_runner_register(rst_connection *c);
 
 /* Runs the SAVEPOINT, as a statement that is kept or not. Within a statement that writes (a module's own work, a

@@ -10,9 +10,11 @@ typedef struct rst_programs {
     rst_executor executor;        /* must be first */
     struct rst_bulk_change *bulk; /* the rows being gathered, innermost statement's; or null (bulk_change.c) */
     int trigger_objects;          /* views and triggers made for triggers */
-    bool temporary_used;          /* there has been one: temp may hold their texts (temporary.c) */
-    int64_t hidden_version;       /* of temp's schema, when the triggers were made */
-    uint64_t hidden_tables;       /* which of the store's tables it hid then, hashed */
+    struct rst_made *made;        /* those of main, by number (trigger.c) */
+    int made_count, made_next;
+    bool temporary_used;    /* there has been one: temp may hold their texts (temporary.c) */
+    int64_t hidden_version; /* of temp's schema, when the triggers were made */
+    uint64_t hidden_tables; /* which of the store's tables it hid then, hashed */
     int64_t upsert_count;
     struct rst_code *codes; /* compiled front-door statements */
     int code_count;

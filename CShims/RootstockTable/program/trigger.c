@@ -8,12 +8,14 @@
 ** rootstock_moment(), which tells a RAISE(IGNORE) from a WHEN that is false. View and trigger are in the schema of the
 ** user's trigger, where its body's names are looked up: main, or temp for a temp trigger.
 **
-** Invariant: they are made anew whenever the schema was, so that a body never sees an older table. Those of main whose
-** texts come out the same stay: SQLite looks up their names again. It forgets a view's columns when a table of the same
-** schema goes, so those of temp do not stay.
+** Invariant: a body never sees an older table. Those of main are made anew where a change of the schema concerns them
+** (rewriter/trigger_list.h). Where their texts come out the same they stay: SQLite looks up their names again. It forgets
+** a view's columns when a table of the same schema goes, so those of temp do not stay. Beside them all are made anew at
+** each change.
 */
 #include "program/program.h"
 #include "catalog/triggers.h"
+#include "rewriter/trigger_list.h"
 #include "rewriter/trigger_text.h"
 #include "rewriter/changes.h"
 
@@ -39,21 +41,24 @@ static void append_columns(const rst_table *table, const rst_trigger_values *val
     }
 }
 
-/* What main had before, by number: the texts as SQLite keeps them. One alone is the application's. */
-typedef struct made_before {
-    struct made {
-        char *view, *trigger;
-        bool stays;
-    } * list;
-    int count;
-} made_before;
+/* What main has, by number: the texts behind the schema's name, as SQLite keeps them. */
+typedef struct rst_made {
+    char *view, *trigger;
+    bool taken; /* by a trigger of the schema, or by an object of the application's */
+} rst_made;
 
-static void before_free(made_before *before) {
-    for (int i = 0; i < before->count; i++) {
-        sqlite3_free(before->list[i].view);
-        sqlite3_free(before->list[i].trigger);
-    }
-    sqlite3_free(before->list);
+static void made_clear(rst_made *made) {
+    sqlite3_free(made->view);
+    sqlite3_free(made->trigger);
+    made->view = made->trigger = NULL;
+}
+
+void rst_triggers_made_free(rst_connection *c) {
+    rst_programs *programs = programs_of(c);
+    for (int i = 0; i < programs->made_count; i++) made_clear(&programs->made[i]);
+    sqlite3_free(programs->made);
+    programs->made = NULL;
+    programs->made_count = 0;
 }
 
 /* The N of `rootstock view N`, or of a trigger's name; 0 of another one. */
@@ -65,22 +70,43 @@ static int number_in(const char *name, const char *type) {
     return strcmp(made, name) == 0 && number > 0 && number <= 1000000 ? number : 0;
 }
 
-static int before_grow(made_before *before, int number) {
-    struct made *list;
-    if (number < before->count) return SQLITE_OK;
-    list = sqlite3_realloc64(before->list, ((sqlite3_uint64)number + 1) * sizeof *list);
-    if (list == NULL) return SQLITE_NOMEM;
-    memset(list + before->count, 0, (size_t)(number + 1 - before->count) * sizeof *list);
-    before->list = list;
-    before->count = number + 1;
+static int made_grow(rst_programs *programs, int number) {
+    const int count = number + number / 2 + 1;
+    rst_made *made;
+    if (number < programs->made_count) return SQLITE_OK;
+    made = sqlite3_realloc64(programs->made, (sqlite3_uint64)count * sizeof *made);
+    if (made == NULL) return SQLITE_NOMEM;
+    memset(made + programs->made_count, 0, (size_t)(count - programs->made_count) * sizeof *made);
+    programs->made = made;
+    programs->made_count = count;
     return SQLITE_OK;
 }
 
-static int before_read(rst_connection *c, made_before *before) {
+/* A number that nothing has. */
+static int take_number(rst_programs *programs, int *number) {
+    int code = SQLITE_OK;
+    *number = programs->made_next;
+    while (*number < programs->made_count && programs->made[*number].taken) ++*number;
+    code = made_grow(programs, *number);
+    if (code != SQLITE_OK) return code;
+    programs->made[*number].taken = true;
+    programs->made_next = *number + 1;
+    return SQLITE_OK;
+}
+
+/* Behind `CREATE VIEW ` or `CREATE TRIGGER `, and the name of its schema. */
+static const char *behind_schema(const char *sql, const char *type, bool schema) {
+    return sql + strlen("CREATE ") + strlen(type) + 1 + (schema ? strlen("main.") : 0);
+}
+
+/* Asks main what it has. One alone is the application's. */
+static int made_read(rst_connection *c) {
+    rst_programs *programs = programs_of(c);
     sqlite3_stmt *objects;
-    int ended;
+    int ended, code;
+    rst_triggers_made_free(c);
     /* Without functions: the application may have others of these names. */
-    int code = sqlite3_prepare_v2(
+    code = sqlite3_prepare_v2(
         c->db, "SELECT type, name, sql FROM main.sqlite_master WHERE type IN ('view', 'trigger') ORDER BY rowid DESC",
         -1, &objects, NULL);
     if (code != SQLITE_OK) return code;
@@ -90,40 +116,47 @@ static int before_read(rst_connection *c, made_before *before) {
         const int number = type == NULL || name == NULL ? 0 : number_in(name, type);
         char *text;
         if (number == 0) continue;
-        text = sqlite3_mprintf("%s", sqlite3_column_text(objects, 2));
-        code = text == NULL ? SQLITE_NOMEM : before_grow(before, number);
+        text = sqlite3_mprintf("%s", behind_schema((const char *)sqlite3_column_text(objects, 2), type, false));
+        code = text == NULL ? SQLITE_NOMEM : made_grow(programs, number);
         if (code != SQLITE_OK)
             sqlite3_free(text);
         else if (strcmp(type, "view") == 0)
-            before->list[number].view = text;
+            programs->made[number].view = text;
         else
-            before->list[number].trigger = text;
+            programs->made[number].trigger = text;
     }
     ended = sqlite3_finalize(objects); /* an interrupt: what is there is not known */
+    for (int i = 0; i < programs->made_count; i++) {
+        rst_made *made = &programs->made[i];
+        made->taken = (made->view == NULL) != (made->trigger == NULL);
+        if (made->taken) made_clear(made);
+    }
     return code == SQLITE_OK ? ended : code;
 }
 
-/* Behind their schemas the texts are those that SQLite keeps behind CREATE VIEW and CREATE TRIGGER. */
-static bool is_made(const struct made *made, const char *view, const char *trigger) {
-    return made->view != NULL && made->trigger != NULL && strncmp(view, "CREATE VIEW main.", 17) == 0 &&
-           strcmp(made->view + 12, view + 17) == 0 && strcmp(made->trigger + 15, trigger + 20) == 0;
-}
-
 /* Drops the view, and the trigger on it. */
-static int drop(rst_connection *c, const char *schema, int number, char **message) {
-    return rst_execute(c, message, "DROP VIEW %s.\"rootstock view %d\"", schema, number);
+static int drop(rst_connection *c, int number, char **message) {
+    int code = rst_execute(c, message, "DROP VIEW main.\"rootstock view %d\"", number);
+    if (code == SQLITE_OK) made_clear(&programs_of(c)->made[number]);
+    return code;
 }
 
 /* Runs both texts, from sqlite3_malloc, unless their objects are there. */
-static int make(rst_connection *c, made_before *before, int number, char *view, char *trigger, char **message) {
-    struct made *made = number < before->count ? &before->list[number] : NULL;
+static int make(rst_connection *c, bool in_temp, int number, char *view, char *trigger, char **message) {
+    rst_made *made = &programs_of(c)->made[number];
     int code = view == NULL || trigger == NULL ? SQLITE_NOMEM : SQLITE_OK;
-    if (made != NULL && code == SQLITE_OK) made->stays = is_made(made, view, trigger);
-    if (code == SQLITE_OK && (made == NULL || !made->stays)) {
-        if (made != NULL && made->view != NULL) code = drop(c, "main", number, message);
-        if (made != NULL) made->stays = true; /* the new one */
+    const bool there = code == SQLITE_OK && !in_temp && made->view != NULL &&
+                       strcmp(made->view, behind_schema(view, "VIEW", true)) == 0 &&
+                       strcmp(made->trigger, behind_schema(trigger, "TRIGGER", true)) == 0;
+    if (code == SQLITE_OK && !there) {
+        if (made->view != NULL) code = drop(c, number, message);
         if (code == SQLITE_OK) code = rst_execute(c, message, "%s", view);
         if (code == SQLITE_OK) code = rst_execute(c, message, "%s", trigger);
+        if (code == SQLITE_OK && !in_temp) {
+            made->view = sqlite3_mprintf("%s", behind_schema(view, "VIEW", true));
+            made->trigger = sqlite3_mprintf("%s", behind_schema(trigger, "TRIGGER", true));
+            if (made->view == NULL || made->trigger == NULL) code = SQLITE_NOMEM;
+        }
     }
     sqlite3_free(view);
     sqlite3_free(trigger);
@@ -146,8 +179,7 @@ static int append_when(rst_connection *c, rst_span when, sqlite3_str *text) {
 }
 
 /* Makes the view and the trigger on it, of the text with NEW and OLD as the view's columns. */
-static int make_objects(rst_table *table, rst_trigger *trigger, const char *sql, made_before *before, int number,
-                        char **message) {
+static int make_objects(rst_table *table, rst_trigger *trigger, const char *sql, int number, char **message) {
     rst_connection *c = table->connection;
     const bool in_temp = trigger->temporary || schema_of(c)->sidecar; /* where the names of the body belong */
     const char *schema = in_temp ? "temp" : "main";
@@ -170,7 +202,7 @@ static int make_objects(rst_table *table, rst_trigger *trigger, const char *sql,
     sqlite3_str_appendall(text, " SELECT rootstock_moment(2); END");
     made = sqlite3_str_finish(text);
     if (code == SQLITE_OK) {
-        code = make(c, before, number, view, made, message);
+        code = make(c, in_temp, number, view, made, message);
     } else {
         sqlite3_free(view);
         sqlite3_free(made);
@@ -185,7 +217,8 @@ static int make_objects(rst_table *table, rst_trigger *trigger, const char *sql,
     return code == SQLITE_OK && trigger->fire_sql == NULL ? SQLITE_NOMEM : code;
 }
 
-static int make_trigger(rst_table *table, const char *sql, rst_trigger_parsed *parsed, made_before *before, int number,
+/* *number: 0 before it has one. *out: what was made, with a reference; null: nothing that fires. */
+static int make_trigger(rst_table *table, const char *sql, rst_trigger_parsed *parsed, int *number, rst_trigger **out,
                         char **message) {
     const char *start = parsed->when.start != NULL ? parsed->when.start : parsed->body.start;
     rst_trigger *trigger = sqlite3_malloc64(sizeof *trigger);
@@ -197,35 +230,65 @@ static int make_trigger(rst_table *table, const char *sql, rst_trigger_parsed *p
                              .before = parsed->before,
                              .temporary = parsed->temporary,
                              .event = parsed->event,
+                             .references = 1,
                              .listed = parsed->of.start != NULL,
                              .rowid_names = rst_rowid_names_in(table, parsed->of)};
     parsed->name = NULL;
-    /* SQLite fires the newest first. */
-    trigger->next = table->triggers;
-    table->triggers = trigger;
     code = rst_columns_set(table, parsed->of, &trigger->columns, &trigger->beyond);
     /* An UPDATE OF nothing that the table has never fires, as on SQLite. */
     fires = !trigger->listed || trigger->columns != 0 || trigger->rowid_names != 0;
     if (code == SQLITE_OK && fires && !trigger->temporary)
         code = (trigger->text = rst_span_text(start, parsed->body.end)) == NULL ? SQLITE_NOMEM : SQLITE_OK;
     if (code == SQLITE_OK && fires) code = rst_trigger_take_row(table, trigger->event, sql, &written, &trigger->values);
+    if (code == SQLITE_OK && fires && *number == 0) code = take_number(programs_of(table->connection), number);
     if (code == SQLITE_OK && fires)
-        code = make_objects(table, trigger, written != NULL ? written : sql, before, number, message);
+        code = make_objects(table, trigger, written != NULL ? written : sql, *number, message);
     sqlite3_free(written);
-    if (code != SQLITE_OK || !fires) {
-        table->triggers = trigger->next;
+    if (code == SQLITE_OK && fires)
+        *out = trigger;
+    else
         rst_trigger_free(trigger);
-    }
     return code;
 }
 
-static int load_trigger(rst_connection *c, const char *sql, made_before *before, int number, char **message) {
+/* SQLite fires the newest first. */
+static void attach(rst_table *table, rst_trigger *trigger) {
+    trigger->references++;
+    trigger->judged = false;
+    trigger->next = table->triggers;
+    table->triggers = trigger;
+    programs_of(table->connection)->trigger_objects++;
+}
+
+static int load_trigger(rst_connection *c, const char *sql, int *number, rst_trigger **out, char **message) {
     rst_trigger_parsed parsed;
     int code = rst_trigger_parse(sql, &parsed) ? SQLITE_OK : SQLITE_CORRUPT_VTAB;
     rst_table *table = code == SQLITE_OK && !parsed.instead ? rst_table_find(c, parsed.table) : NULL;
-    if (table != NULL) code = make_trigger(table, sql, &parsed, before, number, message);
+    *out = NULL;
+    if (table != NULL) code = make_trigger(table, sql, &parsed, number, out, message);
+    if (table != NULL && *out != NULL) attach(table, *out);
     rst_trigger_parsed_free(&parsed);
     rewriter_of(c)->names_in_main = false;
+    return code;
+}
+
+/* One of the schema's: what was made of it, if that holds still, or made anew. */
+static int load_listed(rst_connection *c, rst_listed_text *text, char **message) {
+    int code;
+    if (!rst_trigger_is_doubted(c, text)) {
+        rst_table *table = text->trigger == NULL ? NULL : rst_table_find(c, text->table);
+        if (table != NULL) attach(table, text->trigger);
+        return table == NULL && text->trigger != NULL ? SQLITE_CORRUPT_VTAB : SQLITE_OK;
+    }
+    if (text->trigger != NULL) rst_trigger_free(text->trigger);
+    text->trigger = NULL;
+    rewriter_of(c)->body_asks_more = text->settled = false;
+    code = load_trigger(c, text->sql, &text->number, &text->trigger, message);
+    text->settled = code == SQLITE_OK && !rewriter_of(c)->body_asks_more;
+    if (code == SQLITE_OK && text->trigger == NULL && text->number > 0) {
+        programs_of(c)->made[text->number].taken = false;
+        text->number = 0;
+    }
     return code;
 }
 
@@ -255,12 +318,53 @@ static int drop_temporary(rst_connection *c, char **message) {
     return code;
 }
 
+/* The numbers that triggers have stay theirs; the others are free. */
+static int claim_numbers(rst_connection *c) {
+    rst_programs *programs = programs_of(c);
+    const struct rst_trigger_list *list = &rewriter_of(c)->triggers;
+    int code = SQLITE_OK;
+    programs->made_next = 1;
+    for (int i = 0; i < programs->made_count; i++) programs->made[i].taken &= programs->made[i].view == NULL;
+    for (int i = 0; i < list->count && code == SQLITE_OK; i++) {
+        const int number = list->all[i].number;
+        if (number == 0) continue;
+        code = made_grow(programs, number);
+        if (code == SQLITE_OK) programs->made[number].taken = true;
+    }
+    return code;
+}
+
+static int load_all(rst_connection *c, char **message) {
+    rst_rewriter *rewriter = rewriter_of(c);
+    rst_programs *programs = programs_of(c);
+    int code = drop_temporary(c, message);
+    if (code == SQLITE_OK && !rewriter->triggers.made) code = made_read(c);
+    if (code == SQLITE_OK) code = claim_numbers(c);
+    rst_trigger_doubts_spread(c);
+    for (int i = 0; i < rewriter->triggers.count && code == SQLITE_OK; i++) {
+        if (!rewriter->triggers.all[i].is_view) code = load_listed(c, &rewriter->triggers.all[i], message);
+    }
+    /* Those of temp come before the schema's own, and of them the oldest first. */
+    for (int i = rewriter->temporary_trigger_count - 1; i >= 0 && code == SQLITE_OK; i--) {
+        rst_trigger *trigger;
+        int number = 0;
+        code = load_trigger(c, rewriter->temporary_triggers[i], &number, &trigger, message);
+        if (trigger != NULL) rst_trigger_free(trigger);
+    }
+    for (int i = 0; i < programs->made_count && code == SQLITE_OK; i++) {
+        if (programs->made[i].view != NULL && !programs->made[i].taken) code = drop(c, i, message);
+    }
+    return code;
+}
+
 int rst_triggers_load(rst_connection *c, char **message) {
     rst_programs *programs = programs_of(c);
+    rst_rewriter *rewriter = rewriter_of(c);
     rst_schema *schema = schema_of(c);
-    made_before before = {NULL, 0};
-    int code, number = 0;
     const bool any = programs->trigger_objects > 0 || rst_triggers_exist(c);
+    /* What is in temp does not stay, and temp hides tables. */
+    const bool temporary = schema->sidecar || rewriter->temporary_trigger_count > 0;
+    int trusted = 1, code;
     for (int i = 0; i < schema->table_count; i++) {
         if (schema->tables[i]->triggers != NULL) rst_triggers_free(schema->tables[i]);
     }
@@ -271,23 +375,16 @@ int rst_triggers_load(rst_connection *c, char **message) {
         rst_temporary_hidden_note(c);
         return SQLITE_OK;
     }
-    code = drop_temporary(c, message);
-    if (code == SQLITE_OK) code = before_read(c, &before);
+    code = rst_trigger_list_follow(c);
+    (void)sqlite3_db_config(c->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, -1, &trusted);
+    if (temporary || (trusted != 0) != rewriter->triggers.trusted) rst_trigger_doubt_all(c);
     programs->trigger_objects = 0;
-    for (int i = 0; i < schema->loaded.count && code == SQLITE_OK; i++) {
-        if (!rst_object_is(&schema->loaded.objects[i], "trigger")) continue;
-        code = load_trigger(c, schema->loaded.objects[i].sql, &before, ++number, message);
-    }
-    /* Those of temp come before the schema's own, and of them the oldest first. */
-    for (int i = rewriter_of(c)->temporary_trigger_count - 1; i >= 0 && code == SQLITE_OK; i--) {
-        code = load_trigger(c, rewriter_of(c)->temporary_triggers[i], &before, ++number, message);
-    }
-    for (int i = 0; i < before.count && code == SQLITE_OK; i++) {
-        const struct made *made = &before.list[i];
-        if (made->view != NULL && made->trigger != NULL && !made->stays) code = drop(c, "main", i, message);
-    }
-    before_free(&before);
-    programs->trigger_objects = number;
+    if (code == SQLITE_OK) code = load_all(c, message);
+    rewriter->triggers.trusted = trusted != 0;
+    if (code == SQLITE_OK && !temporary)
+        rst_trigger_doubts_end(c);
+    else
+        rst_trigger_doubt_all(c);
     rst_temporary_hidden_note(c);
     return code;
 }

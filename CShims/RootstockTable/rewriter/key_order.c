@@ -16,6 +16,7 @@
 #include "rewriter/transform.h"
 #include "rewriter/trigger_text.h"
 #include "rewriter/update_from.h"
+#include "rewriter/trigger_list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +74,7 @@ static int find_way(rst_connection *c, const rst_table *table, const rst_stateme
     }
     code = text == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->db, text, -1, &statement, NULL);
     *out = BY_KEY;
+    if (code != SQLITE_OK) rst_trigger_asks_more(c);
     if (code == SQLITE_OK) {
         while (sqlite3_step(statement) == SQLITE_ROW) {
             const char *detail = (const char *)sqlite3_column_text(statement, 3), *at;

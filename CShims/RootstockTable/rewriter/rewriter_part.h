@@ -6,6 +6,21 @@
 
 #include "catalog/catalog.h"
 
+/* See trigger_list.h. */
+struct rst_trigger_list {
+    struct rst_listed_text *all; /* in the catalog's order */
+    int count, trigger_count;
+    int *heads; /* lists of triggers, by the hash of their table */
+    unsigned int mask;
+    uint64_t epoch; /* of the loaded schema that it is of */
+    int64_t generation;
+    /* Objects that came, went or changed since the triggers were made, hashed; unless all is in doubt. */
+    unsigned int *doubts;
+    int doubt_count;
+    bool made;    /* all were, as far as doubts do not say otherwise */
+    bool trusted; /* SQLITE_DBCONFIG_TRUSTED_SCHEMA, when they were */
+};
+
 typedef struct rst_rewriter {
     rst_schema schema; /* must be first */
     int trigger_depth;
@@ -15,6 +30,8 @@ typedef struct rst_rewriter {
     } changes;                     /* see changes.c */
     char **temporary_triggers;     /* texts of CREATE TEMP TRIGGER on store tables */
     int temporary_trigger_count;
+    struct rst_trigger_list triggers;         /* the schema's, and its views */
+    bool body_asks_more;                      /* rst_trigger_asks_more */
     bool temporary_names;                     /* temp may have tables or views of the application (names_meant.c) */
     bool names_in_main;                       /* what is transformed stands in main, whose names temp does not hide */
     bool has_expressions;                     /* some index is on an expression */

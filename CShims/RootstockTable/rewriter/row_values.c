@@ -18,6 +18,7 @@
 #include "rewriter/rewriting.h"
 #include "rewriter/transform.h"
 #include "rewriter/hints.h"
+#include "rewriter/trigger_list.h"
 #include "catalog/describe.h"
 #include "catalog/statement_check.h"
 #include "common/values.h"
@@ -114,6 +115,7 @@ static bool is_alike(rst_connection *c, const rst_syntax_tree *tree, const rst_s
     char *select;
     bool led = false, alike;
     int i = 0;
+    rst_trigger_asks_more(c); /* columns of all tables are looked at */
     if (list->first->kind != SYNTAX_CORE || !is_of_tables(c, tree->root)) return false;
     select = sqlite3_mprintf("%.*s", (int)(list->end - list->start), list->start);
     alike = select != NULL && rst_tables_complete(c, NULL) == SQLITE_OK &&

@@ -13,6 +13,7 @@
 #include "catalog/triggers.h"
 #include "catalog/statement_check.h"
 #include "rewriter/hints.h"
+#include "rewriter/trigger_list.h"
 
 #include <string.h>
 
@@ -77,6 +78,7 @@ int rst_transfer(rst_connection *c, const rst_table *table, const rst_statement_
     bool unknown;
     int code;
     *source = NULL;
+    if (table->has_generated) rst_trigger_asks_more(c); /* PRAGMA foreign_keys, and other schemas */
     if (!table->has_generated || (item = rst_transfer_source(c, parts, &star, &from)) == NULL) return SQLITE_OK;
     if (from == NULL)
         return rst_transfer_in(c, table, parts, star, item, has_insert_triggers(c, table), source, message);

@@ -8,6 +8,7 @@
 #include "catalog/triggers.h"
 #include "rewriter/transform.h"
 
+#include "rewriter/trigger_list.h"
 #include "rewriter/trigger_text.h"
 #include "catalog/schema_sandbox.h"
 
@@ -46,13 +47,15 @@ static bool fires(const char *sql, const rst_table *table, int event) {
 }
 
 bool rst_has_triggers(const rst_connection *c, const rst_table *table, int event) {
+    const struct rst_trigger_list *list = &rewriter_of(c)->triggers;
     for (int i = 0; i < rewriter_of(c)->temporary_trigger_count; i++) {
         if (fires(rewriter_of(c)->temporary_triggers[i], table, event)) return true;
     }
-    for (int i = 0; i < schema_of(c)->loaded.count; i++) {
-        const rst_object *object = &schema_of(c)->loaded.objects[i];
-        if (strcmp(object->type, "trigger") == 0 && sqlite3_stricmp(object->table_name, table->name) == 0 &&
-            fires(object->sql, table, event))
+    if (rst_trigger_list_follow(c) != SQLITE_OK) return true;
+    for (int i = list->heads[table->hash & list->mask]; i > 0; i = list->all[i - 1].next) {
+        const rst_listed_text *text = &list->all[i - 1];
+        if (text->hash == table->hash && !text->instead && (text->event == event || text->event == 0) &&
+            sqlite3_stricmp(text->table, table->name) == 0)
             return true;
     }
     return false;

@@ -1,5 +1,5 @@
 /*
-** trigger_text.c - a trigger's text, taken apart and made into what runs on its view (trigger.c).
+** trigger_text.c - a trigger's text, made into what runs on its view (trigger.c).
 **
 ** An INSERT ... ON CONFLICT hands its clauses to rootstock_upsert, tables of the store get the names that the
 ** connection has for them. Invariant: everything else stays as the user wrote it, but for NEW and OLD (trigger_row.c).
@@ -7,6 +7,7 @@
 #include "rewriter/rewriter.h"
 #include "rewriter/key_order.h"
 #include "catalog/column_sets.h"
+#include "rewriter/trigger_list.h"
 #include "rewriter/trigger_text.h"
 #include "rewriter/transform.h"
 #include "rewriter/changes.h"
@@ -15,48 +16,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-void rst_trigger_parsed_free(rst_trigger_parsed *parsed) {
-    sqlite3_free(parsed->name);
-    sqlite3_free(parsed->table);
-}
-
-static bool read_trigger(const rst_syntax *root, rst_trigger_parsed *out) {
-    const rst_syntax *name = root->first, *of = name->next->kind == SYNTAX_COLUMNS ? name->next : NULL,
-                     *when = rst_syntax_child(root, SYNTAX_WHEN), *table = of == NULL ? name->next : of->next;
-    const rst_schema_statement s = rst_schema_statement_read(root->start, root->end);
-    const char *p = name->end, *body = root->last->start;
-    rst_token schema, token = s.name;
-    out->temporary = s.temporary;
-    out->name = rst_token_name(&s.name);
-    out->before = true;
-    while (token.type != TOKEN_END) {
-        token = rst_token_next(&p, of == NULL ? table->start : of->start);
-        if (rst_token_is(&token, "AFTER")) {
-            out->before = false;
-            out->after = true;
-        }
-        out->instead |= rst_token_is(&token, "INSTEAD");
-        if (rst_token_is(&token, "INSERT")) out->event = TRIGGER_INSERT;
-        if (rst_token_is(&token, "DELETE")) out->event = TRIGGER_DELETE;
-        if (rst_token_is(&token, "UPDATE")) out->event = TRIGGER_UPDATE;
-    }
-    token = rst_syntax_name(table, &schema);
-    out->table = rst_token_name(&token);
-    if (of != NULL) out->of = (rst_span){of->start, of->end};
-    if (when != NULL) out->when = (rst_span){when->first->start, when->first->end};
-    out->body = (rst_span){body + strlen("BEGIN"), root->last->end - strlen("END")};
-    return out->name != NULL && out->table != NULL;
-}
-
-bool rst_trigger_parse(const char *sql, rst_trigger_parsed *out) {
-    rst_syntax_tree tree;
-    bool is = rst_syntax_parse(&tree, sql, sql + strlen(sql)) == SQLITE_OK && tree.root->kind == SYNTAX_CREATE_TRIGGER;
-    memset(out, 0, sizeof *out);
-    is = is && read_trigger(tree.root, out);
-    rst_syntax_free(&tree);
-    return is;
-}
 
 static bool names_row(const char *p, const char *end) {
     rst_token before = {TOKEN_END, p, 0}, token;
@@ -88,6 +47,8 @@ static int values_given(rst_connection *c, const rst_statement_parts *parts) {
         sqlite3_stmt *statement = NULL;
         if (sqlite3_prepare_v2(c->db, start, (int)(end - start), &statement, NULL) == SQLITE_OK)
             count = sqlite3_column_count(statement);
+        else
+            rst_trigger_asks_more(c); /* of functions that come later */
         sqlite3_finalize(statement);
     } else { /* it does not stand alone */
         count = values_of(rst_statement_part(parts, SYNTAX_SELECT));
@@ -159,6 +120,7 @@ static int transform_insert(rst_connection *c, const rst_table *fired_by, rst_ta
     sqlite3_free(operation);
     if (code == SQLITE_ERROR && message != NULL && *message != NULL) {
         /* Natively the trigger stands, and what fires it is refused. */
+        rst_trigger_asks_more(c);
         *out = sqlite3_mprintf("SELECT rootstock_refused(%Q)", *message);
         rst_forget_message(message);
         return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;

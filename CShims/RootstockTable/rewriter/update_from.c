@@ -11,6 +11,7 @@
 #include "rewriter/update_from.h"
 
 #include "common/allocation.h"
+#include "rewriter/trigger_list.h"
 
 #include <string.h>
 
@@ -217,6 +218,7 @@ int rst_update_from(const rst_table *table, const rst_statement_parts *parts, ch
     }
     aggregates = sqlite3_prepare_v2(table->connection->db, text, -1, &statement, NULL) != SQLITE_OK &&
                  strncmp(sqlite3_errmsg(table->connection->db), "misuse of aggregate", 19) == 0;
+    if (statement == NULL && !aggregates) rst_trigger_asks_more(table->connection); /* which function is one */
     sqlite3_finalize(statement);
     sqlite3_free(text);
     if (!aggregates) return SQLITE_OK;

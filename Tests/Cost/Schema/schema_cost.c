@@ -4,8 +4,9 @@
 ** schema_cost ENGINE FILE CASE TABLES COUNT: on native SQLite (ENGINE `native`: WAL, unsynced, mapped) or a store's
 ** engine,
 **   fill     makes TABLES tables, each with two indexes, a foreign key to the table before it and four rows
+**   fill-triggers    the same, and a trigger for each table
 **   open     opens, reads one row and closes, COUNT times; before the other cases once
-**   create, drop, index, alter    COUNT changes, each of a table of its own and in a transaction of its own
+**   create, drop, index, alter, trigger    COUNT changes, each of a table of its own and in a transaction of its own
 **   check    PRAGMA foreign_key_check, COUNT times
 **   info     PRAGMA table_info of each table, COUNT times
 ** Two counts of one case differ by nothing but the repetitions, so start-up cancels out.
@@ -100,6 +101,22 @@ static void fill(int tables) {
     if (native) run("PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
+/* Half of them write to other tables, half remove from one. */
+static void fill_triggers(int tables) {
+    run("BEGIN");
+    for (int number = 0; number < tables; number++) {
+        run_numbered(number % 2 == 0 ? "CREATE TRIGGER r%d AFTER INSERT ON t%d WHEN new.price > 100 BEGIN "
+                                       "UPDATE t0 SET price = price + new.price WHERE id = new.id; "
+                                       "INSERT INTO t1 (parent, name) VALUES (1, new.name); END"
+                                     : "CREATE TRIGGER r%d BEFORE UPDATE OF name ON t%d BEGIN "
+                                       "SELECT RAISE(ABORT, 'no name') WHERE new.name = ''; "
+                                       "DELETE FROM t0 WHERE id = old.id + 100; END",
+                     number);
+    }
+    run("COMMIT");
+    if (native) run("PRAGMA wal_checkpoint(TRUNCATE)");
+}
+
 int main(int count, char **arguments) {
     const char *name;
     int tables, repeats;
@@ -111,8 +128,9 @@ int main(int count, char **arguments) {
     repeats = atoi(arguments[5]);
     native = strcmp(engine, "native") == 0;
     start();
-    if (strcmp(name, "fill") == 0) {
+    if (strncmp(name, "fill", 4) == 0) {
         fill(tables);
+        if (strcmp(name, "fill-triggers") == 0) fill_triggers(tables);
         sqlite3_close(db);
         return 0;
     }
@@ -127,9 +145,13 @@ int main(int count, char **arguments) {
         } else if (strcmp(name, "drop") == 0) {
             run_numbered("DROP TABLE t%d", tables - 1 - i);
         } else if (strcmp(name, "index") == 0) {
-            run_numbered("CREATE INDEX t%d_price ON t%d (price)", i);
+            run_numbered("CREATE INDEX t%d_price ON t%d (price)",
+                         i + 2); /* the bodies of triggers name the first two */
         } else if (strcmp(name, "alter") == 0) {
             run_numbered("ALTER TABLE t%d ADD COLUMN more TEXT", i);
+        } else if (strcmp(name, "trigger") == 0) {
+            run_numbered("CREATE TRIGGER more%d AFTER DELETE ON t%d BEGIN DELETE FROM t0 WHERE id = old.id + 100; END",
+                         i + 2);
         } else if (strcmp(name, "check") == 0) {
             run("PRAGMA foreign_key_check");
         } else if (strcmp(name, "info") == 0) {
