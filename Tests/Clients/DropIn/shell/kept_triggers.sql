@@ -1,0 +1,66 @@
+-- What a trigger's body names comes, goes and changes, in the connection that made the trigger.
+CREATE TABLE t (a INTEGER PRIMARY KEY, b);
+CREATE TABLE u (a INTEGER PRIMARY KEY, b DEFAULT 'first', c);
+CREATE TABLE other (a, b);
+CREATE TRIGGER r AFTER INSERT ON t BEGIN INSERT INTO u (a) VALUES (new.a); END;
+CREATE TRIGGER o AFTER UPDATE ON t BEGIN INSERT INTO other SELECT * FROM v; END;
+CREATE TRIGGER d AFTER DELETE ON t BEGIN UPDATE OR REPLACE u SET a = a + 1 WHERE a >= old.a; END;
+INSERT INTO t VALUES (1, 1);
+SELECT * FROM u;
+-- Another table of the name, with other defaults and another key.
+DROP TABLE u;
+INSERT INTO t VALUES (2, 2);
+CREATE TABLE u (c DEFAULT 'other', b DEFAULT 'second', a UNIQUE ON CONFLICT REPLACE);
+INSERT INTO t VALUES (3, 3);
+INSERT INTO t VALUES (4, 4);
+SELECT * FROM u;
+-- A view of a view, whose table is another one then.
+CREATE VIEW w AS SELECT * FROM x;
+CREATE VIEW v AS SELECT * FROM w;
+CREATE TABLE x (a, b);
+INSERT INTO x VALUES ('x', 1);
+UPDATE t SET b = 5 WHERE a = 1;
+SELECT * FROM other;
+DROP TABLE x;
+CREATE TABLE x (a, b, c);
+UPDATE t SET b = 6 WHERE a = 1;
+DROP TABLE x;
+CREATE TABLE x (a, b);
+INSERT INTO x VALUES ('again', 2);
+UPDATE t SET b = 7 WHERE a = 1;
+SELECT * FROM other;
+-- A trigger on what the body writes, and a child of it.
+CREATE TABLE log (what);
+CREATE TRIGGER n BEFORE INSERT ON u WHEN new.a = 5 BEGIN SELECT RAISE(IGNORE); END;
+CREATE TRIGGER g AFTER DELETE ON u BEGIN INSERT INTO log VALUES ('gone ' || old.a); END;
+INSERT INTO t VALUES (5, 5);
+PRAGMA recursive_triggers = 1;
+DELETE FROM t WHERE a = 3;
+SELECT * FROM u;
+SELECT * FROM log;
+DROP TRIGGER n;
+INSERT INTO t VALUES (6, 6), (7, 7);
+SELECT * FROM u;
+-- Undone, and made otherwise.
+BEGIN;
+DROP TABLE u;
+CREATE TABLE u (a, z DEFAULT 'third');
+INSERT INTO t VALUES (8, 8);
+SELECT * FROM u;
+ROLLBACK;
+INSERT INTO t VALUES (9, 9);
+SELECT * FROM u;
+SAVEPOINT s;
+CREATE TRIGGER k AFTER INSERT ON u BEGIN INSERT INTO log VALUES ('came ' || new.a); END;
+INSERT INTO t VALUES (10, 10);
+ROLLBACK TO s;
+INSERT INTO t VALUES (11, 11);
+RELEASE s;
+SELECT * FROM log;
+ALTER TABLE u RENAME TO renamed;
+INSERT INTO t VALUES (12, 12);
+SELECT * FROM renamed;
+CREATE TABLE u (a);
+INSERT INTO t VALUES (13, 13);
+SELECT count(*) FROM u;
+SELECT name, sql FROM sqlite_master WHERE type = 'trigger';
