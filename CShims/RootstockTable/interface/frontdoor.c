@@ -201,7 +201,8 @@ static int rewrite_data(rst_connection *c, const char *sql, const char *end, cha
         return code;
     }
     if (parts.kind != KIND_SELECT) table = rst_target(c, &parts.schema, &parts.table);
-    if (table != NULL && parts.kind == KIND_UPDATE) {
+    /* Triggers are fired by the names as they stand, and the last counts beside them anyway. */
+    if (table != NULL && parts.kind == KIND_UPDATE && !rst_has_triggers(c, table, TRIGGER_UPDATE)) {
         char *alike = NULL;
         code = rst_key_named_alike(table, parts.set, parts.whole, &alike);
         if (alike != NULL) {

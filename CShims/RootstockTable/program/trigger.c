@@ -9,9 +9,9 @@
 ** user's trigger, where its body's names are looked up: main, or temp for a temp trigger.
 **
 ** Invariant: a body never sees an older table. Those of main are made anew where a change of the schema concerns them
-** (rewriter/trigger_list.h). Where their texts come out the same they stay: SQLite looks up their names again. It forgets
-** a view's columns when a table of the same schema goes, so those of temp do not stay. Beside them all are made anew at
-** each change.
+** (rewriter/trigger_list.h). Where their texts come out the same they stay: SQLite looks up their names again. It
+** forgets a view's columns when a table of the same schema goes, so those of temp do not stay. Beside them all are made
+** anew at each change.
 */
 #include "program/program.h"
 #include "catalog/triggers.h"

@@ -181,7 +181,8 @@ static int transform_statement(rst_connection *c, const rst_table *fired_by, con
     char *marked = NULL, *alike = NULL;
     int code = rst_statement_parse(&tree, text, end, &parts);
     if (code == SQLITE_OK && parts.kind >= KIND_INSERT) table = rst_target(c, &parts.schema, &parts.table);
-    if (table != NULL && parts.kind == KIND_UPDATE) code = rst_key_named_alike(table, parts.set, parts.whole, &alike);
+    if (table != NULL && parts.kind == KIND_UPDATE && !rst_has_triggers(c, table, TRIGGER_UPDATE))
+        code = rst_key_named_alike(table, parts.set, parts.whole, &alike);
     if (alike != NULL) {
         rst_syntax_free(&tree);
         code = transform_statement(c, fired_by, alike, alike + strlen(alike), out, message);

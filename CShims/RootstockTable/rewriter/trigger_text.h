@@ -36,8 +36,8 @@ typedef struct rst_trigger_parsed {
     rst_span body; /* between BEGIN and END */
 } rst_trigger_parsed;
 
-/* trigger_parse.c: takes apart a text that SQLite has accepted; spans point into it. False: it is not a whole trigger, or memory ran
-** out. Free *out in either case. */
+/* trigger_parse.c: takes apart a text that SQLite has accepted; spans point into it. False: it is not a whole trigger,
+** or memory ran out. Free *out in either case. */
 bool rst_trigger_parse(const char *sql, rst_trigger_parsed *out);
 void rst_trigger_parsed_free(rst_trigger_parsed *parsed);
 /* The text of a trigger on the table with NEW and OLD as columns of its view (trigger_row.c). *out: from
