@@ -74,7 +74,7 @@ static int find_way(rst_connection *c, const rst_table *table, const rst_stateme
     }
     code = text == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->db, text, -1, &statement, NULL);
     *out = BY_KEY;
-    if (code != SQLITE_OK) rst_trigger_asks_more(c);
+    rst_trigger_asks_more(c); /* of functions, and of what PRAGMA case_sensitive_like makes of a LIKE */
     if (code == SQLITE_OK) {
         while (sqlite3_step(statement) == SQLITE_ROW) {
             const char *detail = (const char *)sqlite3_column_text(statement, 3), *at;
@@ -122,8 +122,11 @@ static int order(rst_connection *c, const rst_table *table, const rst_statement_
         rst_finds_one_row(table, parts))
         return SQLITE_OK;
     code = find_way(c, table, parts, where->first, in_body, set, beyond, &way);
-    if (code != SQLITE_OK || way == BY_KEY || (way == BY_INDEX && !gathered && !is_gathered(table, where, set, beyond)))
-        return code;
+    if (code != SQLITE_OK) return code;
+    gathered |= is_gathered(table, where, set, beyond);
+    /* A body stays when LIKE becomes another function, which may bring an index. */
+    if (way == BY_KEY && !(in_body && gathered && rst_syntax_has(where, SYNTAX_LIKE))) return code;
+    if (way == BY_INDEX && !gathered) return code;
     text = sqlite3_str_new(NULL);
     sqlite3_str_append(text, parts->whole.start, (int)(parts->set.end - parts->whole.start));
     sqlite3_str_appendf(text, " WHERE \"%w\" IN (SELECT \"%w\" FROM ", name, name);
