@@ -42,15 +42,16 @@ static int values_of(const rst_syntax *select) {
 static int values_given(rst_connection *c, const rst_statement_parts *parts) {
     const char *start = parts->source_text.start, *end = parts->source_text.end;
     int count = -1;
+    const bool may_hide = rewriter_of(c)->names_in_main && rewriter_of(c)->temporary_names;
     if (parts->source == SOURCE_DEFAULT) return -1;
-    if (parts->source == SOURCE_SELECT && !names_row(start, end)) {
+    if (parts->source == SOURCE_SELECT && !names_row(start, end) && !may_hide) {
         sqlite3_stmt *statement = NULL;
         if (sqlite3_prepare_v2(c->db, start, (int)(end - start), &statement, NULL) == SQLITE_OK)
             count = sqlite3_column_count(statement);
         else
             rst_trigger_asks_more(c); /* of functions that come later */
         sqlite3_finalize(statement);
-    } else { /* it does not stand alone */
+    } else { /* it does not stand alone, or temp may hide what it names */
         count = values_of(rst_statement_part(parts, SYNTAX_SELECT));
     }
     return count;

@@ -78,4 +78,19 @@ INSERT INTO liked VALUES (1, 'x3'), (2, 'x2'), (3, 'x1');
 CREATE TABLE of_no_concern (a);
 INSERT INTO source VALUES (1);
 SELECT * FROM liked;
+-- A table of temp hides nothing from a trigger of main, while it is there and later.
+CREATE TABLE hidden (a, b);
+CREATE TABLE kept (a PRIMARY KEY, b);
+CREATE TABLE e (a);
+INSERT INTO hidden VALUES (1, 2);
+CREATE TEMP TABLE hidden (a);
+CREATE TRIGGER h AFTER INSERT ON e BEGIN
+  INSERT INTO kept SELECT * FROM hidden WHERE true ON CONFLICT DO UPDATE SET b = b + 1;
+END;
+INSERT INTO e VALUES (1), (2);
+SELECT * FROM kept;
+DROP TABLE temp.hidden;
+CREATE TABLE of_no_concern_either (a);
+INSERT INTO e VALUES (3);
+SELECT * FROM kept;
 SELECT name, sql FROM sqlite_master WHERE type = 'trigger';
