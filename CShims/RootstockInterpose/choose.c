@@ -25,7 +25,7 @@
 
 typedef struct open_name {
     char *path;
-    bool memory, shared, read_only, may_create, foreign_vfs, refused, wrong, has_durability;
+    bool memory, shared, read_only, immutable, may_create, foreign_vfs, refused, wrong, has_durability;
     char engine[32];
     sqlite3_str *options; /* members of the JSON object */
 } open_name;
@@ -138,7 +138,7 @@ static void set_parameter(open_name *name, const char *key, const char *value, c
     if (strcmp(key, "mode") == 0) set_mode(name, value);
     if (strcmp(key, "cache") == 0) set_cache(name, value);
     if (strcmp(key, "vfs") == 0) name->foreign_vfs = !is_system_vfs(value);
-    if (strcmp(key, "immutable") == 0 && sqlite3_stricmp(value, "1") == 0) name->read_only = true;
+    if (strcmp(key, "immutable") == 0 && sqlite3_stricmp(value, "1") == 0) name->immutable = name->read_only = true;
     /* Of a native database they mean nothing: choose says what is wrong if the database is a store. */
     if (!name->wrong) name->wrong = set_store_option(name, key, value, message) != SQLITE_OK;
 }
@@ -196,6 +196,16 @@ static bool has_folder(const char *path) {
     return there;
 }
 
+/* Whether the store of a connection that only reads is opened for writing, so that a later one of the process may
+** write. Not where that would stretch the file, or make one where none may be. */
+static bool may_share(const open_name *name) {
+    const char *options = sqlite3_str_value(name->options);
+    return !name->memory && !name->immutable && strcmp(name->engine, "lmdb") == 0 &&
+           (options == NULL || (strstr(options, "\"durability\":\"off\"") == NULL &&
+                                strstr(options, "\"readOnly\"") == NULL && strstr(options, "\"writeMap\"") == NULL)) &&
+           access(name->path, W_OK) == 0 && has_folder(name->path);
+}
+
 static int choose(open_name *name, rsti_choice *choice, char **message) {
     const char *durability = getenv("ROOTSTOCK_DURABILITY");
     const bool asks = name->engine[0] != '\0';
@@ -226,7 +236,10 @@ static int choose(open_name *name, rsti_choice *choice, char **message) {
     } else if (!name->has_durability && name->memory) {
         add_option(name, "durability", "off", true);
     }
-    if (name->read_only) add_option(name, "readOnly", "true", false);
+    if (name->read_only && may_share(name))
+        add_option(name, "readOnly", "connection", true);
+    else if (name->read_only)
+        add_option(name, "readOnly", "true", false);
     add_option(name, "removeLock", "true", false); /* programs count the files beside theirs */
     choice->in_memory = name->memory;
     choice->read_only = name->read_only;

@@ -104,7 +104,8 @@ static int attach_store(rst_connection *c, const char *path, const char *engine,
     a->references = 1; /* this call's */
     a->path = full_path(path);
     a->schema = sqlite3_mprintf("%s", schema);
-    a->read_only = options != NULL && strstr(options, "\"readOnly\":true") != NULL;
+    a->read_only = options != NULL && (strstr(options, "\"readOnly\":true") != NULL ||
+                                       strstr(options, "\"readOnly\":\"connection\"") != NULL);
     code = a->path == NULL || a->schema == NULL ? SQLITE_NOMEM : SQLITE_OK;
     if (code == SQLITE_OK && sqlite3_db_filename(c->db, schema) != NULL) {
         rst_set_message(message, "database %s is already in use", schema);

@@ -325,7 +325,7 @@ static int rewrite_detach(rst_connection *c, const char *p, const char *end, cha
     next = rst_token_next(&p, end);
     while (rst_token_mark(&next, ")")) next = rst_token_next(&p, end);
     if (name.type == TOKEN_END) return SQLITE_OK;
-    if (next.type == TOKEN_END && rst_token_names(&name)) {
+    if (next.type == TOKEN_END && rst_token_names(&name) && !rst_token_is(&name, "NULL")) {
         char *text;
         if (rst_token_same_name(&name, "rootstock")) {
             rst_set_message(message, ROOTSTOCK_STAYS);

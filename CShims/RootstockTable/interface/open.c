@@ -85,7 +85,7 @@ int rst_store_open(rst_connection *c, const char *path, const rootstock_engine *
     }
     engine = store->engine = store->shared->engine;
     tell_opening(store->shared);
-    store->read_only = options->read_only != 0;
+    store->read_only |= options->read_only != 0;
     rewriter_of(c)->temporary_names = sqlite3_db_filename(c->db, "temp") != NULL; /* it has none before its first use */
     limit = engine->maximum_key_size(store->shared->environment);
     store->long_key_limit = limit == 0 ? SIZE_MAX : limit - 8;
@@ -113,6 +113,7 @@ static void open_failed(rst_connection *c) {
     rst_statements_finalize(c);
     if (rst_txn_hook_is_attached(c)) (void)rst_execute(c, NULL, "DETACH rootstock");
     rst_store_close(c);
+    store_of(c)->read_only = false;
 }
 
 /* One member of the options: its type and its value as json_each gives them, as text and as a number. */
@@ -151,7 +152,9 @@ static int set_option(rst_connection *c, rootstock_options *options, const char 
         good = is_flag;
         store_of(c)->verifies = flag;
     } else if (strcmp(key, "readOnly") == 0) {
-        good = is_flag;
+        /* "connection": the others of the process may write. */
+        store_of(c)->read_only = text != NULL && strcmp(text, "connection") == 0;
+        good = is_flag || store_of(c)->read_only;
         options->read_only = flag;
     } else if (strcmp(key, "removeLock") == 0) {
         good = is_flag;

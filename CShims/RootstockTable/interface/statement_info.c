@@ -61,8 +61,10 @@ int rootstock_stmt_readonly(sqlite3_stmt *statement) {
     if (!reads || statement == NULL) return reads;
     switch (kind_of(statement, &function, &argument)) {
     case AS_IT_IS: return 1;
-    /* COMMIT writes nothing that its transaction had not written; the pragma is the connection's. */
-    case A_CALL: return is_call_of(function, "commit") || is_call_of(function, "ignore_checks");
+    /* COMMIT writes nothing that its transaction had not written; the others are the connection's. */
+    case A_CALL:
+        return is_call_of(function, "commit") || is_call_of(function, "ignore_checks") ||
+               is_call_of(function, "attach") || is_call_of(function, "detach");
     case A_RETURNING: return 0;
     case AN_EXPLANATION: {
         sqlite3_stmt *explained = NULL;

@@ -186,6 +186,7 @@ int main(void) {
     script("SELECT id, a, b, a+1 FROM t WHERE a > ?2 OR a < ?1; UPDATE t SET b='long' WHERE a=41; DELETE FROM t WHERE "
            "a=-1");
     script("BEGIN; SAVEPOINT s; DELETE FROM t; ROLLBACK TO s; RELEASE s; COMMIT");
+    script("ATTACH 'other.db' AS x; DETACH x; ATTACH ? AS y; DETACH 'n' || 'one'");
     {
         sqlite3_stmt *s = NULL;
         check("explain", sqlite3_prepare_v2(db, "EXPLAIN QUERY PLAN SELECT * FROM t WHERE a=?", -1, &s, NULL));

@@ -137,6 +137,8 @@ def all_ten(folder, kinds):
     sql("DETACH ?", "nothing")
     sql("DETACH d4")
     sql("DETACH main")
+    sql("DETACH NULL")
+    sql("DETACH (NULL)")
     # the tenth in a transaction, and failing
     sql(f"ATTACH '{folder}/absent/x.db' AS d4")
     sql("ATTACH ? AS d3", name_of(folder, kinds[4], 4))
