@@ -119,12 +119,21 @@ static bool is_short_remembered(const rst_rewrite_cache *rewrite_cache, const ch
 
 #define EACH(byte) (0x0101010101010101u * (byte))
 
-/* Whether a comma stands between p, where a LIMIT is, and the ORDER before it. */
+/* Whether four letters stand at p, in small ones or in great ones. */
+static inline bool are_letters(const char *p, const char letters[4]) {
+    uint32_t there, wanted;
+    memcpy(&there, p, 4);
+    memcpy(&wanted, letters, 4);
+    return (there | 0x20202020u) == wanted;
+}
+
+/* Whether a comma stands between p, where a LIMIT is, and an ORDER before it: not the nearest, which may be order_id. */
 static bool sorts_by_two(const char *sql, const char *p) {
     bool comma = false;
+    if (memchr(sql, ',', (size_t)(p - sql)) == NULL) return false;
     for (; p - sql >= 5; p--) {
         comma |= *p == ',';
-        if ((*p | 0x20) == 'r' && sqlite3_strnicmp(p - 4, "order", 5) == 0) return comma;
+        if (comma && (*p | 0x20) == 'r' && are_letters(p - 4, "orde")) return true;
     }
     return false;
 }
@@ -138,7 +147,7 @@ static bool may_concern(const char *sql, const char *p, const char *end) {
     case 'X': return p - sql >= 4 && end - p >= 3 && sqlite3_strnicmp(p - 4, "indexed", 7) == 0;
     case 'o':
     case 'O':
-        if (end - p >= 6 && sqlite3_strnicmp(p + 1, "ffset", 5) == 0) return true;
+        if (end - p >= 6 && are_letters(p + 1, "ffse")) return true;
         return end - p >= 3 && sqlite3_strnicmp(p + 1, "id", 2) == 0;
     case 'w':
     case 'W': return end - p >= 3 && sqlite3_strnicmp(p + 1, "id", 2) == 0;
@@ -147,7 +156,7 @@ static bool may_concern(const char *sql, const char *p, const char *end) {
     case 'k':
     case 'K': return p - sql >= 2 && end - p >= 2 && sqlite3_strnicmp(p - 2, "like", 4) == 0;
     case 'm':
-    case 'M': return p - sql >= 2 && end - p >= 3 && sqlite3_strnicmp(p - 2, "limit", 5) == 0 && sorts_by_two(sql, p);
+    case 'M': return p - sql >= 2 && end - p >= 3 && are_letters(p - 2, "limi") && sorts_by_two(sql, p);
     case ')': return rst_row_value_in(p + 1, end);
     case ';':
     case '\0': return true;
@@ -312,10 +321,10 @@ void rst_rewrite_cache_free(rst_connection *c) {
 }
 
 /* How many bytes are looked at together, the last of them as the second of a pair only. What finds those looked for
-** never misses one, and may take others for them. */
+** never misses one, and may take others for them. A bit for each byte that may begin or be what is looked for. */
 #if defined(__SSE2__)
 enum { TOGETHER = 16 };
-static inline bool has_any(const char *p) {
+static inline unsigned candidates_at(const char *p) {
     __m128i bytes = sixteen_at(p);
     __m128i lower = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
     __m128i found = _mm_or_si128(_mm_cmpeq_epi8(lower, _mm_set1_epi8('x')), _mm_cmpeq_epi8(bytes, _mm_set1_epi8('_')));
@@ -330,29 +339,28 @@ static inline bool has_any(const char *p) {
     found = _mm_or_si128(found, _mm_and_si128(behind_i, _mm_cmpeq_epi8(lower, _mm_set1_epi8('m'))));
     found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(';')));
     found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(')')));
-    return _mm_movemask_epi8(_mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_setzero_si128()))) != 0;
+    {
+        const unsigned bits =
+            (unsigned)_mm_movemask_epi8(_mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_setzero_si128())));
+        return bits | bits >> 1; /* the second of a pair was found */
+    }
 }
 #else
 enum { TOGETHER = 8 };
-static inline bool has_any(const char *p) {
+static inline unsigned candidates_at(const char *p) {
     uint64_t word = word_at(p);
     uint64_t found = (((word | EACH(0x20)) ^ EACH('x')) - EACH(1)) | ((word ^ EACH('_')) - EACH(1)) |
                      (((word | EACH(0x20)) ^ EACH('o')) - EACH(1)) | (((word | EACH(0x20)) ^ EACH('w')) - EACH(1)) |
                      (((word | EACH(0x20)) ^ EACH('f')) - EACH(1)) | (((word | EACH(0x20)) ^ EACH('k')) - EACH(1)) |
                      (((word | EACH(0x20)) ^ EACH('m')) - EACH(1)) | ((word ^ EACH(';')) - EACH(1)) |
                      ((word ^ EACH(')')) - EACH(1)) | (word - EACH(1));
-    return (found & EACH(0x80)) != 0;
+    return (found & EACH(0x80)) != 0 ? 0xFF : 0;
 }
 #endif
 
-static bool look_closer(const char *sql, const char *p, const char *end) {
-    for (int i = 0; i < TOGETHER; i++) {
-        char byte = p[i];
-        if (byte != '_' && (byte | 0x20) != 'x' && (byte | 0x20) != 'o' && (byte | 0x20) != 'w' &&
-            (byte | 0x20) != 'f' && (byte | 0x20) != 'k' && (byte | 0x20) != 'm' && byte != ';' && byte != ')' &&
-            byte != '\0')
-            continue;
-        if (may_concern(sql, p + i, end)) return true;
+static bool look_closer(const char *sql, const char *p, const char *end, unsigned candidates) {
+    for (; candidates != 0; candidates &= candidates - 1) {
+        if (may_concern(sql, p + __builtin_ctz(candidates), end)) return true;
     }
     return false;
 }
@@ -361,8 +369,10 @@ static bool look_closer(const char *sql, const char *p, const char *end) {
 static bool is_no_concern(const char *sql, const char *end) {
     const char *stop = end[-1] == ';' ? end - 1 : end, *last = stop - TOGETHER;
     for (const char *p = sql; last >= sql; p += TOGETHER - 1) {
+        unsigned candidates;
         if (p > last) p = last;
-        if (has_any(p) && look_closer(sql, p, stop)) break;
+        candidates = candidates_at(p);
+        if (candidates != 0 && look_closer(sql, p, stop, candidates)) break;
         if (p == last) return true;
     }
     return false;

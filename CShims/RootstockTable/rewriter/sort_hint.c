@@ -241,12 +241,14 @@ static void visit(sorted *s, const rst_syntax *node) {
     }
 }
 
-/* A statement without both words is not worth a tree. */
+/* A statement without both words, and a comma between two terms, is not worth a tree. */
 static bool has_words(const char *p, const char *end) {
-    bool order = false;
+    bool order = false, comma = false;
     for (; end - p >= 5; p++) {
-        if ((*p | 0x20) == 'o' && sqlite3_strnicmp(p, "order", 5) == 0) order = true;
-        if (order && (*p | 0x20) == 'l' && sqlite3_strnicmp(p, "limit", 5) == 0) return true;
+        const char byte = (char)(*p | 0x20);
+        if (byte == 'o' && sqlite3_strnicmp(p, "order", 5) == 0) order = true;
+        comma |= order && *p == ',';
+        if (comma && byte == 'l' && sqlite3_strnicmp(p, "limit", 5) == 0) return true;
     }
     return false;
 }
