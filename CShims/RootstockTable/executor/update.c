@@ -62,8 +62,11 @@ static int take_values(rst_table *table, sqlite3_value **values, rst_row_slot *r
 static int64_t marks_of(const rst_table *table, int count, sqlite3_value **values) {
     sqlite3_value *operation = count > 1 ? values[2 + table->column_count + HIDDEN_OPERATION] : NULL;
     int type = operation == NULL ? SQLITE_NULL : sqlite3_value_type(operation);
-    if (type == SQLITE_TEXT) /* an INSERT's */
-        return strcmp((const char *)sqlite3_value_text(operation), "abort") == 0 ? UPDATE_ABORTS : UPDATE_PLAIN;
+    if (type == SQLITE_TEXT) { /* an INSERT's */
+        const char *text = (const char *)sqlite3_value_text(operation);
+        if (text == NULL) return UPDATE_PLAIN;
+        return (strstr(text, "plain") != NULL ? UPDATE_PLAIN : 0) | (strstr(text, "abort") != NULL ? UPDATE_ABORTS : 0);
+    }
     return type == SQLITE_INTEGER && sqlite3_value_type(values[0]) != SQLITE_NULL ? sqlite3_value_int64(operation) : 0;
 }
 
@@ -79,7 +82,7 @@ static int own_conflict(const rst_table *table, int told, int count, sqlite3_val
                    ? SQLITE_IGNORE
                    : CONFLICT_DEFAULT;
     marks = marks_of(table, count, values);
-    if (told == SQLITE_IGNORE && (marks & (UPDATE_PLAIN | UPDATE_ABORTS)) == 0) return told;
+    if (told == SQLITE_IGNORE && (marks & UPDATE_PLAIN) == 0) return told; /* that of what fired a view's trigger */
     if ((marks & UPDATE_REPLACES) != 0) return SQLITE_REPLACE;
     return (marks & UPDATE_ABORTS) != 0 ? SQLITE_ABORT : CONFLICT_DEFAULT;
 }

@@ -127,7 +127,8 @@ static inline bool are_letters(const char *p, const char letters[4]) {
     return (there | 0x20202020u) == wanted;
 }
 
-/* Whether a comma stands between p, where a LIMIT is, and an ORDER before it: not the nearest, which may be order_id. */
+/* Whether a comma stands between p, where a LIMIT is, and an ORDER before it: not the nearest, which may be
+** order_id. */
 static bool sorts_by_two(const char *sql, const char *p) {
     bool comma = false;
     if (memchr(sql, ',', (size_t)(p - sql)) == NULL) return false;

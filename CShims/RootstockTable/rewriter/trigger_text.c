@@ -107,7 +107,7 @@ static int transform_insert(rst_connection *c, const rst_table *fired_by, rst_ta
     if (parts->upsert.start != NULL)
         operation = upsert_operation(c, fired_by, table, parts);
     else if (ignores || aborts)
-        operation = sqlite3_mprintf("%s", aborts ? "'abort'" : "'plain'");
+        operation = sqlite3_mprintf("%s", !aborts ? "'plain'" : ignores ? "'plain abort'" : "'abort'");
     if (operation == NULL && (parts->upsert.start != NULL || ignores || aborts)) return SQLITE_NOMEM;
     if (!ignores) {
         code = rst_transform_insert(c, table, parts, operation, false, out, message);

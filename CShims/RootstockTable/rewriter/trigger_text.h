@@ -12,7 +12,8 @@
 ** like no OR at all. UPDATE_BYTES: bytes of a row are exchanged and nothing else is done (rootstock_put_value).
 ** UPDATE_PLAIN: the OR IGNORE is not its own, which is OR REPLACE if UPDATE_REPLACES is there, too. UPDATE_DELETES: it
 ** is a DELETE. From bit UPDATE_SHIFT on stand the columns that an UPDATE FROM sets, or with UPDATE_ROWWISE what
-** rootstock_upsert gave for the assignments; 0: they are the program's. An INSERT's is the text 'abort' or 'plain'. */
+** rootstock_upsert gave for the assignments; 0: they are the program's. An INSERT's is the text 'plain', 'abort'
+** or 'plain abort'. */
 enum {
     UPDATE_ROWID_NAMES = 7,
     UPDATE_OWN_NAME = 8,
