@@ -82,7 +82,7 @@ SELECT rootstock_rewrite('CREATE TABLE w AS SELECT ? + 1 AS a, :x AS b, @y AS c,
 .output stdout
 .read $folder/as.sql
 SELECT * FROM w;"
-check "PRAGMA database_list shows the store's path" "SELECT seq - (seq > (SELECT seq FROM main.pragma_database_list WHERE name='rootstock')) AS seq, +name name, CASE name WHEN 'main' THEN rootstock_path() ELSE file END AS file FROM main.pragma_database_list WHERE name<>'rootstock' AND (name<>'temp' OR rootstock_has_temporary())
+check "PRAGMA database_list shows the store's path" "SELECT seq - (seq > ifnull((SELECT seq FROM main.pragma_database_list WHERE name='rootstock'), seq)) AS seq, +name name, CASE name WHEN 'main' THEN rootstock_path() ELSE file END AS file FROM main.pragma_database_list WHERE name<>'rootstock' AND (name<>'temp' OR rootstock_has_temporary())
 main|$store" ".output $folder/opened
 SELECT rootstock_open('$store');
 .output stdout
