@@ -218,7 +218,7 @@ int rst_update_from(const rst_table *table, const rst_statement_parts *parts, ch
     }
     aggregates = sqlite3_prepare_v2(table->connection->db, text, -1, &statement, NULL) != SQLITE_OK &&
                  strncmp(sqlite3_errmsg(table->connection->db), "misuse of aggregate", 19) == 0;
-    if (statement == NULL && !aggregates) rst_trigger_asks_more(table->connection); /* which function is one */
+    rst_trigger_asks_more(table->connection); /* which function is one, and where SQLite finds the names */
     sqlite3_finalize(statement);
     sqlite3_free(text);
     if (!aggregates) return SQLITE_OK;
