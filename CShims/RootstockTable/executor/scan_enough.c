@@ -46,14 +46,24 @@ static bool keep(rst_cursor *k, size_t size) {
     return k->may_have_enough;
 }
 
-void rst_cursor_count_row(rst_cursor *k) {
+/* There are enough: the walk ends at the first row that does not begin as the last one needed. */
+static void end_behind_kept(rst_cursor *k) {
     const size_t size = leading_bytes(k);
-    if (size == 0) {
+    if (size == 0)
         k->may_have_enough = false; /* all rows are sorted */
+    else
+        k->eof = !is_as_kept(k, size);
+}
+
+void rst_cursor_count_row(rst_cursor *k) {
+    size_t size;
+    if (k->enough_left == 0) {
+        end_behind_kept(k);
         return;
     }
-    if (k->enough_left == 0) {
-        k->eof = !is_as_kept(k, size);
+    size = leading_bytes(k);
+    if (size == 0) {
+        k->may_have_enough = false;
         return;
     }
     if (k->plan->enough_behind_first && is_as_kept(k, size)) return;
@@ -92,14 +102,7 @@ void rst_cursor_leave_sorted(rst_cursor *k) {
 }
 
 void rst_cursor_reach_sorted(rst_cursor *k) {
-    if (k->enough.size == 0) return;
-    {
-        const size_t size = leading_bytes(k);
-        if (size == 0)
-            k->may_have_enough = false;
-        else
-            k->eof = !is_as_kept(k, size);
-    }
+    if (k->enough.size > 0) end_behind_kept(k);
 }
 
 /* How many rows LIMIT and OFFSET let SQLite keep; INT64_MAX where that is not known. */

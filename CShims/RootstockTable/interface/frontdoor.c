@@ -455,7 +455,7 @@ static int rewrite(rst_connection *c, const char *sql, int bytes, char **rewritt
     rst_token token;
     bool done = false;
     int code;
-    if (rst_txn_hook_is_away(c)) rst_txn_hook_return(c);
+    rst_txn_hook_return(c);
     do {
         sql = p;
         token = rst_token_next(&p, end);

@@ -9,7 +9,7 @@
 /* See trigger_list.h. */
 struct rst_trigger_list {
     struct rst_listed_text *all; /* in the catalog's order */
-    int count, trigger_count;
+    int count;
     int *heads; /* lists of triggers, by the hash of their table */
     unsigned int mask;
     uint64_t epoch; /* of the loaded schema that it is of */

@@ -89,11 +89,9 @@ static int make_heads(struct rst_trigger_list *list) {
     if (list->heads == NULL) return SQLITE_NOMEM;
     memset(list->heads, 0, (size_t)size * sizeof *list->heads);
     list->mask = size - 1;
-    list->trigger_count = 0;
     for (int i = 0; i < list->count; i++) {
         rst_listed_text *text = &list->all[i];
         if (text->is_view) continue;
-        list->trigger_count++;
         text->next = list->heads[text->hash & list->mask];
         list->heads[text->hash & list->mask] = i + 1;
     }
@@ -106,7 +104,7 @@ static void drop_texts(struct rst_trigger_list *list) {
     sqlite3_free(list->heads);
     list->all = NULL;
     list->heads = NULL;
-    list->count = list->trigger_count = 0;
+    list->count = 0;
 }
 
 /* Both are in the order of their numbers. */
