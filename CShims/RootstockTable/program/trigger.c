@@ -300,10 +300,13 @@ bool rst_triggers_exist(const rst_connection *c) {
 }
 
 static int drop_temporary(rst_connection *c, char **message) {
-    sqlite3_str *text = sqlite3_str_new(NULL);
+    sqlite3_str *text;
     sqlite3_stmt *views = NULL;
     char *sql;
-    int code = sqlite3_prepare_v2(
+    int code;
+    if (sqlite3_db_filename(c->db, "temp") == NULL) return SQLITE_OK; /* it has none before its first use */
+    text = sqlite3_str_new(NULL);
+    code = sqlite3_prepare_v2(
         c->db, "SELECT name FROM temp.sqlite_master WHERE name>'rootstock view ' AND name<'rootstock view!'", -1,
         &views, NULL);
     while (code == SQLITE_OK && (code = sqlite3_step(views)) == SQLITE_ROW) {
