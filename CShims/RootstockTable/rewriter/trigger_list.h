@@ -9,8 +9,8 @@
 
 /* A trigger or a view of the loaded schema. */
 typedef struct rst_listed_text {
-    int64_t identifier; /* the catalog's, */
-    char *sql;          /* and its text */
+    int64_t identifier; /* of the catalog's object */
+    char *sql;          /* its text */
     bool is_view;
     bool instead;
     int event;           /* 0: it may be any */
@@ -22,8 +22,8 @@ typedef struct rst_listed_text {
     /* What program/trigger.c made of it. */
     struct rst_trigger *trigger; /* null: nothing fires */
     int number;                  /* of its view; 0: it has none */
-    bool settled;                /* it hangs on nothing but the objects that the text names, */
-    bool asks_more;              /* which it never does: it names a table that is there by itself */
+    bool settled;                /* it hangs on no other objects than those that the text names */
+    bool asks_more;              /* the text names a table of SQLite's own (sqlite_...), which no CREATE makes */
 } rst_listed_text;
 
 /* The list follows the loaded schema. SQLITE_OK or SQLITE_NOMEM. */
