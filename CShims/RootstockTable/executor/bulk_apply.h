@@ -32,7 +32,6 @@ typedef struct rst_bulk_change {
     bool last;                  /* all rows are there: nothing of the statement comes behind their change */
     bool null;                  /* a NULL came for a NOT NULL column */
     uint64_t last_place;        /* of the last row in `rows` */
-    struct rst_bulk_held *held; /* rowids that a condition asks for (bulk_held.c) */
 } rst_bulk_change;
 
 /* What is packed of one row. */

@@ -243,7 +243,6 @@ static void finish(rst_bulk_change *bulk) {
     rst_table_release(bulk->table);
     bulk->table = NULL;
     rst_spare_give(c, &bulk->rows);
-    rst_bulk_held_free(&bulk->held);
 }
 
 static int bulk_close(sqlite3_vtab_cursor *base) {
@@ -437,6 +436,5 @@ int rst_bulk_register(rst_connection *c) {
     if (code == SQLITE_OK) code = rst_module(c, "rootstock_bulk1", &keys_module);
     if (code == SQLITE_OK) code = rst_module(c, "rootstock_bulk2", &one_module);
     if (code == SQLITE_OK) code = rst_module(c, "rootstock_bulk5", &four_module);
-    if (code == SQLITE_OK) code = rst_function(c, "rootstock_bulk_held", 2, SQLITE_DIRECTONLY, rst_bulk_held_function);
     return code;
 }

@@ -11,12 +11,6 @@
 /* The rows of a table that a DROP is about to take, one by one; %Q: its name. */
 #define ROOTSTOCK_BULK_DROP "INSERT INTO rootstock_bulk1 SELECT 0 FROM rootstock_bulk('SELECT 1',%Q,-1,0)"
 
-/* bulk_held.c */
-void rst_bulk_held_free(struct rst_bulk_held **list);
-/* rootstock_bulk_held(value, tree): 1 or 0, whether the table of that tree has the rowid; NULL: SQLite is to find
-** out. */
-void rst_bulk_held_function(sqlite3_context *context, int count, sqlite3_value **values);
-
 /* Registers the modules, once a connection. */
 int rst_bulk_register(rst_connection *c);
 

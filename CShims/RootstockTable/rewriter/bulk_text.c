@@ -51,64 +51,6 @@ static bool table_fits(rst_table *table) {
            table->shadow_count == 0 && table->column_count < COLUMNS_APART;
 }
 
-/* ---- column NOT IN (SELECT key FROM t), as a call of rootstock_bulk_held (program/bulk_held.c) ---- */
-
-static bool is_name(const rst_syntax *node, rst_token *name) {
-    rst_token qualifier;
-    if (node == NULL || node->kind != SYNTAX_NAME) return false;
-    *name = rst_syntax_name(node, &qualifier);
-    return qualifier.type == TOKEN_END && name->type != TOKEN_STRING;
-}
-
-/* The tree of the other table, if it is such a term; else 0. *column: its column. */
-static int tree_of(rst_connection *c, const rst_table *table, const rst_syntax *term, rst_token *column) {
-    const rst_token main = {TOKEN_END, term->start, 0};
-    const rst_syntax *core, *from;
-    const rst_table *other;
-    rst_token word, key, name;
-    int place;
-    if (term->kind != SYNTAX_IN || !is_name(term->first, column) || term->last->kind != SYNTAX_SUBQUERY) return 0;
-    word = rst_syntax_operator(term);
-    place = rst_set_column(table, column);
-    core = term->last->first->first;
-    if (!rst_token_is(&word, "NOT") || place < 0 ||
-        (table->columns[place].affinity != AFFINITY_INTEGER && table->columns[place].affinity != AFFINITY_NUMERIC) ||
-        core->kind != SYNTAX_CORE || core->next != NULL)
-        return 0;
-    from = core->first->next;
-    if (from == NULL || from->kind != SYNTAX_FROM || from->next != NULL || from->first != from->last ||
-        from->first->kind != SYNTAX_TABLE || from->first->first->next != NULL || core->first->kind != SYNTAX_RESULT ||
-        core->first->first->next != NULL || !is_name(core->first->first, &key) || !is_name(from->first->first, &name))
-        return 0;
-    other = rst_target(c, &main, &name);
-    return other != NULL && !other->without_rowid && !other->internal && other->rowid_column >= 0 &&
-                   rst_token_same_name(&key, other->columns[other->rowid_column].name)
-               ? other->tree.number
-               : 0;
-}
-
-/* Appends the condition, with the terms that ask for another table's rowids made to ask us; out may be null. Whether
-** there are any. */
-static bool append_where(rst_connection *c, const rst_table *table, const rst_syntax *where, sqlite3_str *out) {
-    const rst_syntax *term = where->kind == SYNTAX_AND ? where->first : where;
-    const char *copied = where->start;
-    bool any = false;
-    for (; term != NULL; term = where->kind == SYNTAX_AND ? term->next : NULL) {
-        rst_token column;
-        const int tree = tree_of(c, table, term, &column);
-        any |= tree > 0;
-        if (tree == 0 || out == NULL) continue;
-        sqlite3_str_append(out, copied, (int)(term->start - copied));
-        sqlite3_str_appendf(out, " CASE rootstock_bulk_held(%.*s,%d) WHEN 1 THEN 0 WHEN 0 THEN 1 ELSE %.*s END",
-                            (int)column.size, column.text, tree, (int)(term->end - term->start), term->start);
-        copied = term->end;
-    }
-    if (out != NULL) sqlite3_str_append(out, copied, (int)(where->end - copied));
-    return any;
-}
-
-/* ---- the statement ---- */
-
 /* The parts of a statement that goes this way. */
 typedef struct pieces {
     int count; /* of the columns that are set */
@@ -121,7 +63,7 @@ typedef struct pieces {
     const char *key;         /* the column that is the rows' key */
 } pieces;
 
-static bool take_apart(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, pieces *out) {
+static bool take_apart(const rst_table *table, const rst_statement_parts *parts, pieces *out) {
     const rst_syntax *where = rst_statement_part(parts, SYNTAX_WHERE);
     *out = (pieces){0};
     if ((parts->kind != KIND_UPDATE && parts->kind != KIND_DELETE) ||
@@ -137,9 +79,7 @@ static bool take_apart(rst_connection *c, const rst_table *table, const rst_stat
     }
     /* The rows of a DELETE SQLite keeps as rowids alone, which costs no more than this; keys of WITHOUT ROWID tables in
     ** a table. */
-    if (parts->kind == KIND_DELETE &&
-        (out->where == NULL || (!table->without_rowid && !append_where(c, table, out->where, NULL))))
-        return false;
+    if (parts->kind == KIND_DELETE && (out->where == NULL || !table->without_rowid)) return false;
     if (parts->kind == KIND_UPDATE) {
         out->count = rst_bulk_columns(table, rst_statement_part(parts, SYNTAX_SET), out->columns, out->values);
         if (out->count < 0) return false;
@@ -158,7 +98,7 @@ static void append_values(sqlite3_str *str, const pieces *made) {
 }
 
 /* The second arm: the key, the values and all behind them. */
-static void append_rows(rst_connection *c, sqlite3_str *str, const rst_table *table, const rst_statement_parts *parts,
+static void append_rows(sqlite3_str *str, const rst_table *table, const rst_statement_parts *parts,
                         const pieces *made) {
     /* It has a name, or the front door would give it one, should the text come back to it. The name is its own,
     ** because a condition may look at names of results: `b = "k"`, a string where there is no column k, would be the
@@ -168,8 +108,7 @@ static void append_rows(rst_connection *c, sqlite3_str *str, const rst_table *ta
     sqlite3_str_appendf(str, " FROM main.\"%w\"", table->declared_name);
     rst_statement_append_alias(str, parts);
     if (made->where != NULL) {
-        sqlite3_str_appendall(str, " WHERE ");
-        (void)append_where(c, table, made->where, str);
+        sqlite3_str_appendf(str, " WHERE %.*s", (int)(made->where->end - made->where->start), made->where->start);
     } else if (table->index_count > 0) {
         /* An index's entries are fewer bytes, but their rows come in another order than they lie. */
         sqlite3_str_appendall(str, " WHERE \"rootstock hint\"='" ROOTSTOCK_INDEX_HINT "'");
@@ -208,7 +147,7 @@ static int build(rst_connection *c, const rst_table *table, const char *text, co
     const char *filled;
     bool by_key = false;
     int code = rst_statement_parse(&tree, text, text + strlen(text), &parts);
-    if (code == SQLITE_OK && take_apart(c, table, &parts, &made))
+    if (code == SQLITE_OK && take_apart(table, &parts, &made))
         code = rst_key_order_is(c, table, &parts, gathered, made.changed, &by_key);
     if (code != SQLITE_OK || !by_key) {
         rst_syntax_free(&tree);
@@ -229,7 +168,7 @@ static int build(rst_connection *c, const rst_table *table, const char *text, co
     if (made.joined)
         append_join(str, table, &parts, &made);
     else
-        append_rows(c, str, table, &parts, &made);
+        append_rows(str, table, &parts, &made);
     sqlite3_str_appendf(str, " UNION ALL SELECT 0%s FROM rootstock_bulk()", filled);
     rst_syntax_free(&tree);
     return rst_str_give(str, SQLITE_OK, out);
@@ -242,7 +181,7 @@ int rst_bulk_text(rst_connection *c, rst_table *table, const rst_statement_parts
     pieces first;
     int code = SQLITE_OK;
     *out = NULL;
-    if (!table_fits(table) || size > LONGEST || !take_apart(c, table, parts, &first) ||
+    if (!table_fits(table) || size > LONGEST || !take_apart(table, parts, &first) ||
         sqlite3_limit(c->db, SQLITE_LIMIT_COMPOUND_SELECT, -1) < 3)
         return SQLITE_OK;
     text = rst_span_text(parts->whole.start, parts->whole.end);

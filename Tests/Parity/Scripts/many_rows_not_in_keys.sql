@@ -1,5 +1,5 @@
--- UPDATE and DELETE of many rows whose condition is that a column is NOT IN the keys of another table: the store looks into the keys itself, where
--- value and table allow it. Values of each kind, keys near each other and far apart, tables that hide others, and conditions of other shapes.
+-- UPDATE and DELETE of many rows whose condition is that a column is NOT IN the keys of another table, which SQLite looks up
+-- in a table of its own. Values of each kind, keys near each other and far apart, tables that hide others, and conditions of other shapes.
 CREATE TABLE a(id INTEGER PRIMARY KEY, x TEXT);
 CREATE TABLE far(id INTEGER PRIMARY KEY);
 CREATE TABLE empty(id INTEGER PRIMARY KEY, x);
