@@ -390,8 +390,9 @@ bool rst_rewrite_cache_has(rst_connection *c, const char *sql, const char *end, 
     /* SELECT count(*) FROM t has a way of its own. */
     /* With an index on an expression, or of rows that are not something, a query may have to say what it compares. */
     if ((sql[0] | 0x20) == 's' && ((word_at(sql) | EACH(0x20)) & word_at(mask)) == word_at(select) &&
-        !rewriter_of(c)->has_expressions && !rewriter_of(c)->has_exclusions && (sql[7] | 0x20) != 'c' && sql[7] > ' ' &&
-        sql[7] != '-' && sql[7] != '/' && is_no_concern(sql, end))
+        !rewriter_of(c)->has_expressions && !rewriter_of(c)->has_exclusions &&
+        rewriter_of(c)->view_joins == VIEWS_INNER && (sql[7] | 0x20) != 'c' && sql[7] > ' ' && sql[7] != '-' &&
+        sql[7] != '/' && is_no_concern(sql, end))
         return true;
     return is_known(c, sql, end, made);
 }

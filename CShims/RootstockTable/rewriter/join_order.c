@@ -5,12 +5,18 @@
 ** `a LEFT JOIN b ON ... JOIN c ON c.x = a.y WHERE c.z = 1` could not begin with c. With the LEFT JOIN at its end it
 ** can.
 **
+** A subquery, common table or view that has a LEFT JOIN itself goes behind, too. SQLite merges its tables into the
+** FROM, where those before its LEFT JOIN stand to the left of one again. Its text changes places with those of the
+** inner joins behind it. ON stays where it stands: of inner joins it may name what follows.
+**
 ** Invariants
 **  1. A join is moved only behind items whose ON, or argument, names none of its columns, and itself names none of
 **     theirs. A name that could be a column of either counts as one.
 **  2. The others keep their order. The columns of * keep theirs, as they are written out.
 **  3. No join is moved in a SELECT that may become part of another join.
-**  4. Parameters keep their order, but where all have a number: any other's number hangs on those before it.
+**  4. No source is exchanged where a RIGHT or FULL JOIN may be merged into the FROM: beside one, ON may name no table to
+**     its right.
+**  5. Parameters keep their order, but where all have a number: any other's number hangs on those before it.
 */
 #include "rewriter/rewriting.h"
 
@@ -99,6 +105,45 @@ static bool may_order(const rst_syntax *core, const order *s) {
     return !s->scope.merged && !s->scope.nested;
 }
 
+/* The item's text without ON, which stays where it stands. */
+static const char *source_end(const rst_scope_item *item) {
+    const rst_syntax *on = rst_syntax_child(item->node, SYNTAX_ON);
+    return on == NULL ? item->node->end : on->start;
+}
+
+/* Whether the numbers of parameters are others once items change places without their ON. */
+static bool numbers_change_without_on(const rst_scope_item *items, int count) {
+    bool moves = false, counted = false;
+    for (int i = 0; i < count; i++) {
+        for (const rst_syntax *child = items[i].node->first; child != NULL; child = child->next)
+            moves |= child->kind != SYNTAX_ON && has_parameter(child, false);
+        counted |= has_parameter(items[i].node, true);
+    }
+    return moves && counted;
+}
+
+/* Exchanges one such item with the inner joins behind it. */
+static bool move_source(rst_rewriting *w, const order *s) {
+    for (int i = 0; i + 1 < s->scope.count; i++) {
+        const rst_scope_item *items = s->scope.items;
+        bool ours = false;
+        int last = i;
+        if (items[i].left || !rst_is_outer_source(w, &items[i])) continue;
+        while (last + 1 < s->scope.count && !items[last + 1].left && !rst_is_outer_source(w, &items[last + 1])) {
+            last++;
+            ours |= items[last].table != NULL;
+        }
+        if (!ours || numbers_change_without_on(&items[i], last - i + 1)) continue;
+        for (int k = i; k <= last; k++) {
+            const rst_scope_item *other = &items[k < last ? k + 1 : i];
+            rst_edits_add(&w->edits, items[k].node->start, source_end(&items[k]),
+                          sqlite3_mprintf("%.*s ", (int)(source_end(other) - other->node->start), other->node->start));
+        }
+        return true;
+    }
+    return false;
+}
+
 static void order_core(rst_rewriting *w, const rst_syntax *core, const rst_syntax *from, order *s) {
     bool any = false;
     if (!rst_scope_of(w->c, w->tree, NULL, from, &s->scope) || !may_order(core, s)) return;
@@ -106,7 +151,7 @@ static void order_core(rst_rewriting *w, const rst_syntax *core, const rst_synta
         s->moves[i] = s->scope.items[i].left && find_move(s, i);
         any |= s->moves[i];
     }
-    if (!any) return;
+    if (!any && (!rst_sources_may_move(w) || !move_source(w, s))) return;
     for (const rst_syntax *child = core->first; child != NULL; child = child->next) {
         if (is_star(child)) write_star(&w->edits, s, child->first);
     }
@@ -141,9 +186,16 @@ static void visit(rst_rewriting *w, const rst_syntax *node) {
 }
 
 int rst_order_joins(rst_connection *c, rst_draft *draft) {
-    rst_rewriting w = {.c = c, .text = draft->text, .end = draft->end};
-    w.tree = rst_draft_tree(draft);
-    if (w.tree == NULL) return draft->parsed == SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
-    visit(&w, w.tree->root);
-    return rst_draft_write(draft, &w.edits);
+    enum { TIMES = 4 }; /* one source is moved at a time */
+    for (int i = 0; i < TIMES; i++) {
+        rst_rewriting w = {.c = c, .text = draft->text, .end = draft->end};
+        int code;
+        w.tree = rst_draft_tree(draft);
+        if (w.tree == NULL) return draft->parsed == SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
+        visit(&w, w.tree->root);
+        if (w.edits.count == 0) return SQLITE_OK;
+        code = rst_draft_write(draft, &w.edits);
+        if (code != SQLITE_OK) return code;
+    }
+    return SQLITE_OK;
 }

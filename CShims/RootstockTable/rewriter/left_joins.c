@@ -139,7 +139,9 @@ void rst_write_joins(rst_rewriting *w, const rst_syntax *node, const rst_syntax 
     bool outer = false;
     for (const rst_syntax *join = from->first; join != NULL; join = join->next)
         outer |= join->kind == SYNTAX_JOIN && (rst_join_has(join, "LEFT") || rst_join_has(join, "FULL"));
-    if (!outer || !rst_scope_of(w->c, w->tree, NULL, from, &s.scope)) return;
+    if (from->first->next == NULL || !rst_scope_of(w->c, w->tree, NULL, from, &s.scope)) return;
+    w->orders |= rst_has_outer_source(w, &s.scope);
+    if (!outer) return;
     for (int i = 0; i < s.scope.count; i++) s.left[i] = s.scope.items[i].left;
     if (!s.scope.nested && node->kind != SYNTAX_JOINED) write_inner(w, &s);
     for (int i = 0; i < s.scope.count; i++) {

@@ -21,6 +21,14 @@ struct rst_trigger_list {
     bool trusted; /* SQLITE_DBCONFIG_TRUSTED_SCHEMA, when they were */
 };
 
+/* Which joins the views of the store have (outer_sources.c). */
+typedef enum rst_view_joins {
+    VIEWS_INNER,  /* or there is none */
+    VIEWS_LEFT,   /* some a LEFT JOIN, and none a RIGHT or FULL JOIN */
+    VIEWS_RIGHT,  /* some a RIGHT or FULL JOIN */
+    VIEWS_UNKNOWN /* since the schema was loaded nobody has asked */
+} rst_view_joins;
+
 typedef struct rst_rewriter {
     rst_schema schema; /* must be first */
     int trigger_depth;
@@ -30,10 +38,11 @@ typedef struct rst_rewriter {
     } changes;                     /* see changes.c */
     char **temporary_triggers;     /* texts of CREATE TEMP TRIGGER on store tables */
     int temporary_trigger_count;
-    struct rst_trigger_list triggers;         /* the schema's, and its views */
-    bool body_asks_more;                      /* rst_trigger_asks_more */
-    bool temporary_names;                     /* temp may have tables or views of the application (names_meant.c) */
-    bool names_in_main;                       /* what is transformed stands in main, whose names temp does not hide */
+    struct rst_trigger_list triggers; /* the schema's, and its views */
+    bool body_asks_more;              /* rst_trigger_asks_more */
+    bool temporary_names;             /* temp may have tables or views of the application (names_meant.c) */
+    bool names_in_main;               /* what is transformed stands in main, whose names temp does not hide */
+    rst_view_joins view_joins;
     bool has_expressions;                     /* some index is on an expression */
     bool has_conditions;                      /* some index has a WHERE */
     bool has_exclusions;                      /* some index has a WHERE with <>, IS NOT or IS NOT NULL */

@@ -24,6 +24,14 @@ void rst_write_row_value(rst_rewriting *w, const rst_syntax *in);
 void rst_write_joins(rst_rewriting *w, const rst_syntax *node, const rst_syntax *from, bool outermost);
 /* join_order.c: LEFT JOINs go behind the inner joins that they stand before. SQLITE_OK or SQLITE_NOMEM. */
 int rst_order_joins(rst_connection *c, rst_draft *draft);
+/* outer_sources.c: whether the item is a subquery, common table or view that has a LEFT JOIN itself. */
+bool rst_is_outer_source(const rst_rewriting *w, const rst_scope_item *item);
+/* Whether one stands before an inner join. */
+bool rst_has_outer_source(const rst_rewriting *w, const rst_scope *scope);
+/* Whether such an item may change places with others in the statement. */
+bool rst_sources_may_move(const rst_rewriting *w);
+/* Whether a view of the store is one. */
+bool rst_has_outer_views(rst_connection *c);
 /* result_names.c: a SYNTAX_RESULT of a SELECT, in whose text there are `edits` edits. */
 void rst_write_result(rst_rewriting *w, const rst_syntax *result, int edits);
 /* The bare rowids among the results of the statement's own SELECT, and in the ORDER BY of a compound one. */

@@ -83,7 +83,7 @@ static bool is_concerned(const char *text, const char *end) {
 int rst_transform(rst_connection *c, rst_draft *draft) {
     rst_rewriting w = {.c = c, .text = draft->text, .end = draft->end};
     int code;
-    if (!is_concerned(draft->text, draft->end)) return SQLITE_OK;
+    if (!rst_has_outer_views(c) && !is_concerned(draft->text, draft->end)) return SQLITE_OK;
     w.tree = rst_draft_tree(draft);
     if (w.tree == NULL) return draft->parsed == SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
     visit(&w, w.tree->root, NULL, false, 0);

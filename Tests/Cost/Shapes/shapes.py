@@ -68,6 +68,7 @@ SHAPES = [
     ("LEFT JOIN, then none", "SELECT count(*) FROM r x LEFT JOIN t2 y ON x.b IS y.g JOIN t2 z ON z.g", ()),
     ("LEFT JOIN, comparison", "SELECT count(*) FROM p LEFT JOIN t ON t.i < p.v WHERE t.v = 5 AND t.i = p.id AND t.k = 'k715'", ()),
     ("LEFT JOIN before a join", "SELECT count(*), count(y.v) FROM r x LEFT JOIN p y ON y.id = x.b JOIN t z ON z.i = x.a WHERE z.k = 'k7'", ()),
+    ("LEFT JOIN of a subquery", "SELECT l.id, x.a FROM (SELECT p.id, r.b FROM p LEFT JOIN r ON r.a = p.v) l JOIN r x ON x.b = l.id WHERE x.a = 7 ORDER BY l.id, x.a", ()),
     ("least key of a join", "SELECT min(x.id) FROM p x JOIN o y ON y.i = x.k", ()),
     ("sort by two tables, LIMIT", "SELECT p.id, t.v FROM p JOIN t ON t.k = 'k' || p.v ORDER BY p.k, t.v, p.id LIMIT 20", ()),
     ("the same, parameters", "SELECT p.id, t.v FROM p JOIN t ON t.k = ? || p.v ORDER BY p.k, t.v, p.id LIMIT ? OFFSET ?", ("k", 20, 100)),

@@ -12,3 +12,10 @@ for left, inner in ("?", "?"), ("?", "?2"), ("?2", "?"), (":p", ":q"), ("?", ":q
             print(left, inner, values, sorted(db.execute(sql, values), key=repr))
         except sqlite3.Error as error:
             print(left, inner, values, error)
+
+# A subquery with a LEFT JOIN changes places with tables behind it, but for their ON.
+for first, second, third in ("?", "?", "?"), ("?3", "?1", "?2"), ("?", "?3", "?"), (":p", ":q", ":r"):
+    sql = f"""SELECT l.id, b.id, d.id FROM (SELECT a.id, c.y FROM a LEFT JOIN c ON c.x = a.y) l JOIN b ON b.id < {first}
+        JOIN (SELECT * FROM c WHERE y < {second}) d ON d.y = b.y AND l.id < {third}"""
+    for values in (4, 2, 3), (2, 4, 3), (3, 3, 2):
+        print(first, second, third, values, sorted(db.execute(sql, values), key=repr))
