@@ -176,19 +176,20 @@ static int pragma_next(sqlite3_vtab_cursor *base) {
     return rst_leave(((rst_eponymous *)base->pVtab)->connection, next_row(base));
 }
 
-/* In a transaction the schema is read as a table is: from then on it stands still, and so does everything else. */
+/* The schema is read as a table is: while its statement or transaction lasts it stands still, as does everything else. */
 static int hold_snapshot(rst_connection *c, sqlite3_vtab_cursor *base) {
     rst_store *store = store_of(c);
     rootstock_transaction *transaction = NULL;
     bool is_writer = false;
     char *message = NULL;
     int code;
-    if (store->shared == NULL || sqlite3_get_autocommit(c->db) || store->writer != NULL || store->reader_pinned)
-        return SQLITE_OK;
+    if (store->shared == NULL) return SQLITE_OK;
+    if (store->writer != NULL || store->reader_pinned) return rst_snapshot_hold(c);
     code = rst_read_begin_renewing(c, &transaction, &is_writer, &message);
     if (code == SQLITE_OK) {
+        code = rst_snapshot_hold(c);
         rst_read_end(c, is_writer);
-        return SQLITE_OK;
+        return code;
     }
     sqlite3_free(base->pVtab->zErrMsg);
     base->pVtab->zErrMsg = message;

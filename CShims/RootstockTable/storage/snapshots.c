@@ -143,7 +143,9 @@ void rst_reader_follow(rst_connection *c, bool after_commit) {
     } else if (after_commit) {
         reader_stop(c);
     }
-    if (store->held > 0 && !store->reader_live) (void)reader_start(c, NULL); /* if it fails, the next read says so */
+    if ((store->held > 0 || store->reads_on) && !store->reader_live)
+        (void)reader_start(c, NULL); /* if it fails, the next read says so */
+    if (store->reads_on && store->reader_live) store->reader_pinned = true;
 }
 
 /*
@@ -185,6 +187,15 @@ void rst_read_end_of(rst_connection *c, const rootstock_transaction *transaction
 int rst_snapshot_pin(rst_connection *c) {
     int code = rst_txn_hook_touch(c);
     if (code == SQLITE_OK) store_of(c)->reader_pinned = true;
+    return code;
+}
+
+int rst_snapshot_hold(rst_connection *c) {
+    rst_store *store = store_of(c);
+    int code = SQLITE_OK;
+    /* A statement that writes by itself ends with its write transaction. */
+    if (store->writer == NULL && !store->reader_pinned && rst_txn_hook_tells(c)) code = rst_snapshot_pin(c);
+    if (code == SQLITE_OK && rst_txn_hook_is_locked(c)) store->reads_on = true;
     return code;
 }
 

@@ -72,7 +72,8 @@ typedef struct rst_store {
     /* reading */
     rootstock_transaction *reader;
     bool reader_live;
-    bool reader_pinned; /* an explicit transaction holds the snapshot */
+    bool reader_pinned; /* an explicit transaction holds the snapshot, or a statement without cursors */
+    bool reads_on;      /* some statement without cursors reads until the control file tells of the end */
     uint64_t reader_identifier;
     uint64_t snapshots; /* that the reader has begun */
     uint64_t rewinds;   /* times that entries came or went behind the tables' backs, or a write transaction ended */

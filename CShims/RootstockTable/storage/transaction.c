@@ -263,6 +263,7 @@ void rst_transaction_ended(rst_connection *c) {
     rst_store *store = store_of(c);
     if (!store->writer_told) rst_write_unreserved(c);
     store->closing = false;
+    store->reads_on = false;
     if (store->reader_pinned) {
         store->reader_pinned = false;
         rst_reader_spare(c);
