@@ -131,7 +131,7 @@ static void append_same(const rst_table *table, uint64_t set, const uint64_t *be
     for (int i = 0; i < table->column_count; i++)
         if (rst_columns_has(set, beyond, i))
             sqlite3_str_appendf(out, ",\"%w\"=\"%w\"", table->columns[i].name, table->columns[i].name);
-    if (names != 0) sqlite3_str_appendf(out, ",%s=%s", rst_rowid_name(table), rst_rowid_name(table));
+    if (names != 0) sqlite3_str_appendf(out, ",%s=%s ", rst_rowid_name(table), rst_rowid_name(table));
 }
 
 /* What an UPDATE has to tell of itself, as its first assignment, or a DELETE as the only one; null: nothing. */

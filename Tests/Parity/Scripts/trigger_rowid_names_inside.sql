@@ -87,3 +87,14 @@ DELETE FROM log;
 INSERT INTO f VALUES (12);
 SELECT group_concat(x) FROM log;
 SELECT rowid, * FROM o;
+-- The rowid's name is the last that SET has, WHERE stands behind it, and the rows take turns.
+CREATE TABLE behind(a INTEGER PRIMARY KEY, b, c);
+CREATE TABLE behind_plain(b, c);
+CREATE TABLE fires(x);
+INSERT INTO behind VALUES (1, 1, 1), (2, 2, 2), (3, 3, 3);
+INSERT INTO behind_plain VALUES (1, 1), (2, 2);
+CREATE TRIGGER behind_a AFTER INSERT ON fires BEGIN UPDATE behind SET c = b + (SELECT count(*) FROM behind WHERE c > 100), _rowid_ = a + 10 WHERE b BETWEEN 2 AND 19; END;
+CREATE TRIGGER behind_b AFTER INSERT ON fires BEGIN UPDATE behind_plain SET c = c + (SELECT count(*) FROM behind_plain), oid = rowid + 20 WHERE b IN (1, 2); END;
+INSERT INTO fires VALUES (1);
+SELECT * FROM behind;
+SELECT rowid, * FROM behind_plain;
