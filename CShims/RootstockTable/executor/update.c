@@ -58,6 +58,11 @@ static int take_values(rst_table *table, sqlite3_value **values, rst_row_slot *r
     return SQLITE_OK;
 }
 
+/* Whether it is an UPDATE or DELETE. */
+static inline bool is_old(int count, sqlite3_value **values) {
+    return count == 1 || sqlite3_value_type(values[0]) != SQLITE_NULL;
+}
+
 /* What the statement says of itself: UPDATE_... */
 static int64_t marks_of(const rst_table *table, int count, sqlite3_value **values) {
     sqlite3_value *operation = count > 1 ? values[2 + table->column_count + HIDDEN_OPERATION] : NULL;
@@ -234,11 +239,11 @@ static inline int insert(rst_table *table, int count, sqlite3_value **values, in
 
 /* Whether a violation that the row leaves is refused with the row. Beside a native file no front door tells where a
 ** statement ends. An INSERT of one row that needs no program (rst_needs_program) ends with its row. */
-static bool is_alone(rst_table *table, bool is_old) {
+static bool is_alone(rst_table *table, bool old) {
     rst_connection *c = table->connection;
     if (rewriter_of(c)->trigger_depth > 0 || executor_of(c)->settling > 0) return false;
     if (schema_of(c)->sidecar) return rst_needs_mark(table);
-    return !is_old && schema_of(c)->program == NULL && (table->foreign_key_count > 0 || table->is_parent) &&
+    return !old && schema_of(c)->program == NULL && (table->foreign_key_count > 0 || table->is_parent) &&
            rst_foreign_enabled(c);
 }
 
@@ -261,7 +266,7 @@ static int finish(sqlite3_vtab *vtab, int told, int conflict, int code, char *me
 }
 
 /* Whether the change is one by itself, in a transaction that has begun, of a table on which nothing hangs that has a
-** say in how it is made. */
+** say in how it is made: then much need not be asked. */
 static inline bool is_simple(const rst_table *table, const rst_connection *c) {
     rst_executor *executor = executor_of(c);
     return schema_of(c)->program == NULL && rewriter_of(c)->trigger_depth == 0 && !executor->aborted &&
@@ -271,35 +276,33 @@ static inline bool is_simple(const rst_table *table, const rst_connection *c) {
            ((table->foreign_key_count == 0 && !table->is_parent) || !rst_foreign_enabled((rst_connection *)c));
 }
 
-/* Such a change: what rst_update does to the same effect, without asking what cannot be. */
-static int simple(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_int64 *rowid) {
-    rst_table *table = ((rst_vtab *)vtab)->table;
+static inline int change(rst_table *table, int count, sqlite3_value **values, int conflict, sqlite3_int64 *rowid,
+                         char **message) {
+    return is_old(count, values) ? update_or_delete(table, count, values, conflict, message)
+                                 : insert(table, count, values, conflict, rowid, message);
+}
+
+/* A change whose violations are refused with it (is_alone). told: its OR, as SQLite has it. */
+static int change_alone(rst_table *table, int count, sqlite3_value **values, int conflict, int told,
+                        sqlite3_int64 *rowid, char **message) {
     rst_connection *c = table->connection;
-    rst_executor *executor = executor_of(c);
-    char *message = NULL;
-    const int told = sqlite3_vtab_on_conflict(c->db), conflict = told == SQLITE_ABORT ? CONFLICT_DEFAULT : told;
-    int code = rst_check_usable(c, &message);
-    executor->last_mode = 0;
-    executor->row_written = false;
-    executor->raised = 0;
-    if (code == SQLITE_OK) {
-        executor->override_conflict = conflict; /* what it fires goes by its OR, too */
-        table->references++;
-        rst_rows_hold(c);
-        if (__builtin_expect(store_of(c)->judging > 0, false)) code = rst_validator_check_free(table, &message);
-        if (code == SQLITE_OK && (count == 1 || sqlite3_value_type(values[0]) != SQLITE_NULL))
-            code = update_or_delete(table, count, values, conflict, &message);
-        else if (code == SQLITE_OK)
-            code = insert(table, count, values, conflict, rowid, &message);
-        code = rst_rows_let_go(c, code, &message);
-        executor->override_conflict = CONFLICT_DEFAULT;
-        if (code == SQLITE_OK && table->references > 1) {
-            table->references--;
-            return SQLITE_OK;
+    rst_store *store = store_of(c);
+    const rst_mark mark = rst_mark_set(c);
+    const int64_t deferred = rst_foreign_deferred(c), immediate = store->immediate_violations;
+    int code = schema_of(c)->sidecar ? SQLITE_OK : rst_foreign_check_schema(table, UINT64_MAX, true, message);
+    if (code == SQLITE_OK) code = change(table, count, values, conflict, rowid, message);
+    if (store->immediate_violations > immediate) {
+        if (code == SQLITE_OK) {
+            rst_set_message(message, "FOREIGN KEY constraint failed");
+            code = SQLITE_CONSTRAINT_FOREIGNKEY;
         }
-        rst_table_release(table);
+        store->immediate_violations = immediate;
     }
-    return finish(vtab, told, conflict, code, message);
+    if (code != SQLITE_OK && code != SQLITE_DONE) store->deferred_violations = deferred;
+    code = rst_mark_finish(c, mark, CONFLICT_DEFAULT, code);
+    /* No OR passes over a violated foreign key: not a constraint's code, which SQLite would let it swallow. */
+    if (code == SQLITE_CONSTRAINT_FOREIGNKEY && told != SQLITE_ABORT && told != SQLITE_REPLACE) code = SQLITE_ERROR;
+    return code;
 }
 
 static int update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_int64 *rowid) {
@@ -307,58 +310,35 @@ static int update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3
     rst_connection *c = table->connection;
     rst_executor *executor = executor_of(c);
     rst_store *store = store_of(c);
+    const bool simple = is_simple(table, c);
+    const int told = sqlite3_vtab_on_conflict(c->db), override = executor->override_conflict;
+    int conflict = told == SQLITE_ABORT ? CONFLICT_DEFAULT : told, code;
     char *message = NULL;
-    int told, conflict, code;
-    int64_t deferred = 0, immediate = 0;
-    rst_mark mark = 0;
-    bool alone;
-    if (is_simple(table, c)) return simple(vtab, count, values, rowid);
-    told = sqlite3_vtab_on_conflict(c->db);
     code = rst_check_usable(c, &message);
-    if (code == SQLITE_OK && store->writer_broken) code = rst_refuse_broken(c, &message);
-    if (code == SQLITE_OK) code = rst_check_begun(c, &message);
+    if (__builtin_expect(!simple, false)) {
+        if (code == SQLITE_OK && store->writer_broken) code = rst_refuse_broken(c, &message);
+        if (code == SQLITE_OK) code = rst_check_begun(c, &message);
+        if (rst_program_stopped(table)) return rst_take_message(vtab, SQLITE_CONSTRAINT, message);
+        conflict = rst_program_conflict(table, own_conflict(table, told, count, values));
+    }
     if (code == SQLITE_OK && __builtin_expect(store->judging > 0, false))
         code = rst_validator_check_free(table, &message);
-    if (rst_program_stopped(table)) return SQLITE_CONSTRAINT;
-    conflict = rst_program_conflict(table, own_conflict(table, told, count, values));
     executor->last_mode = 0;
     executor->row_written = false;
     if (rewriter_of(c)->trigger_depth == 0) executor->raised = 0;
-    alone = code == SQLITE_OK && is_alone(table, count == 1 || sqlite3_value_type(values[0]) != SQLITE_NULL);
-    if (alone) {
-        mark = rst_mark_set(c);
-        deferred = rst_foreign_deferred(c);
-        immediate = store->immediate_violations;
-        if (!schema_of(c)->sidecar) code = rst_foreign_check_schema(table, UINT64_MAX, true, &message);
-    }
-    if (code == SQLITE_OK || alone) {
-        const int override = executor->override_conflict;
+    if (code == SQLITE_OK) {
         /* what it fires goes by its OR, too */
         if (conflict != CONFLICT_DEFAULT) executor->override_conflict = conflict;
         table->references++;
         rst_rows_hold(c);
-        if (code != SQLITE_OK) {
-            /* a foreign key that fits nothing */
-        } else if (count == 1 || sqlite3_value_type(values[0]) != SQLITE_NULL) {
-            code = update_or_delete(table, count, values, conflict, &message);
-        } else {
-            code = insert(table, count, values, conflict, rowid, &message);
-        }
+        if (!simple && is_alone(table, is_old(count, values)))
+            code = change_alone(table, count, values, conflict, told, rowid, &message);
+        else
+            code = change(table, count, values, conflict, rowid, &message);
         executor->override_conflict = override;
-        if (alone && code == SQLITE_OK && store->immediate_violations > immediate) {
-            rst_set_message(&message, "FOREIGN KEY constraint failed");
-            code = SQLITE_CONSTRAINT_FOREIGNKEY;
-        }
-        if (alone) {
-            if (store->immediate_violations > immediate) store->immediate_violations = immediate;
-            if (code != SQLITE_OK && code != SQLITE_DONE) store->deferred_violations = deferred;
-            code = rst_mark_finish(c, mark, CONFLICT_DEFAULT, code);
-            /* No OR passes over a violated foreign key: not a constraint's code, which SQLite would let it swallow. */
-            if (code == SQLITE_CONSTRAINT_FOREIGNKEY && told != SQLITE_ABORT && told != SQLITE_REPLACE)
-                code = SQLITE_ERROR;
-        }
         code = rst_rows_let_go(c, code, &message);
         rst_table_release(table);
+        if (simple && code == SQLITE_OK) return code;
     }
     return finish(vtab, told, conflict, code, message);
 }
