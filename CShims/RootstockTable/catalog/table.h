@@ -159,6 +159,8 @@ enum { PLAN_NUMBER_BITS = 16, PLAN_NUMBERS = 0xFFFF, PLAN_EPOCHS = 0x7FFF };
 /* The same of a table by one of whose columns a join is sorted first. a or d: the direction; t or a blank: as
 ** ROOTSTOCK_TERMS_HINT, too; a colon, and the column's name (sort_hint.c). */
 #define ROOTSTOCK_ORDER_HINT "rootstock order "
+/* The same of a table with terms that choose its rows and that xBestIndex is not shown. Their number (own_terms.c). */
+#define ROOTSTOCK_OWN_HINT "rootstock own "
 /* The same of a table whose columns are held equal with what has no affinity (one_row.c). */
 #define ROOTSTOCK_EXACT_HINT "rootstock exact"
 

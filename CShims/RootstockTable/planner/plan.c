@@ -278,7 +278,7 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
     static const rst_part rowid_part = {.column = -1};
     rst_candidate best, k;
     bool any = false;
-    int hidden = table->column_count + HIDDEN_ROW, hint = -1, known_count = -1, skips = 0;
+    int hidden = table->column_count + HIDDEN_ROW, hint = -1, known_count = -1, skips = 0, own = 0;
     bool exact = false;   /* one_row.c */
     bool trusted = false; /* <>, IS NOT, IS NOT NULL and LIKE (partial_terms.c) */
     const char *hinted = NULL;
@@ -312,6 +312,11 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
         }
         if (hinted != NULL && strncmp(hinted, ROOTSTOCK_ORDER_HINT, sizeof ROOTSTOCK_ORDER_HINT - 1) == 0) {
             trusted = rst_plan_first(table, hinted + sizeof ROOTSTOCK_ORDER_HINT - 1, &first);
+            hinted = NULL;
+            continue;
+        }
+        if (hinted != NULL && strncmp(hinted, ROOTSTOCK_OWN_HINT, sizeof ROOTSTOCK_OWN_HINT - 1) == 0) {
+            own = hinted[sizeof ROOTSTOCK_OWN_HINT - 1] - '0';
             hinted = NULL;
             continue;
         }
@@ -423,5 +428,6 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
     /* Not beside INDEXED BY and NOT INDEXED, as natively; the other hints say nothing of indexes. */
     if (hinted == NULL) rst_plan_automatic(table, info, &best);
     best.automatic_spelled = hinted == NULL;
+    best.own = own;
     return choose(table, info, &best);
 }

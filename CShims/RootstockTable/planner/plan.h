@@ -19,6 +19,7 @@ typedef struct rst_candidate {
     const rst_part *parts;
     int part_count;
     int hint;                           /* constraint number of an index hint, or -1 */
+    int own;                            /* terms that choose rows and are not shown (own_terms.c) */
     bool exact;                         /* what stands beside = has no affinity (one_row.c) */
     bool trusted;                       /* <>, IS NOT, IS NOT NULL and LIKE are of WHERE (partial_terms.c) */
     bool forced;                        /* INDEXED BY names it */

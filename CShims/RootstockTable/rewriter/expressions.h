@@ -14,6 +14,8 @@ int rst_expressions_tell(rst_connection *c, rst_draft *draft);
 int rst_terms_tell(rst_connection *c, rst_draft *draft);
 /* sort_hint.c: the same of a join's ORDER BY with LIMIT. */
 int rst_sort_tell(rst_connection *c, rst_draft *draft);
+/* own_terms.c: the same of terms that choose rows of one table of a join. */
+int rst_own_terms_tell(rst_connection *c, rst_draft *draft);
 /* What a change has to tell: both. */
 int rst_hints_tell(rst_connection *c, rst_draft *draft);
 /* What became of the statement [sql, end), with what tells of indexed expressions and of partial indexes. code: of what

@@ -54,6 +54,8 @@ bool rst_join_has(const rst_syntax *join, const char *word);
 /* The one item of that name, or that is the table; or null. */
 const rst_scope_item *rst_scope_named(const rst_scope *scope, const rst_token *name);
 const rst_scope_item *rst_scope_table(const rst_scope *scope, const rst_table *table);
+/* The one item of which the SYNTAX_NAME is a column; or null: it is none, or may be another's. */
+const rst_scope_item *rst_scope_column(const rst_scope *scope, const rst_syntax *name, int *column);
 /* Where a comparison stands. */
 typedef struct rst_place {
     const rst_syntax *select; /* whose FROM its names can mean: SYNTAX_CORE, SYNTAX_UPDATE or SYNTAX_DELETE */

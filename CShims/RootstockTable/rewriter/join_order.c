@@ -151,7 +151,7 @@ static void order_core(rst_rewriting *w, const rst_syntax *core, const rst_synta
         s->moves[i] = s->scope.items[i].left && find_move(s, i);
         any |= s->moves[i];
     }
-    if (!any && (!rst_sources_may_move(w) || !move_source(w, s))) return;
+    if (!any && (!rst_has_no_right_join(w) || !move_source(w, s))) return;
     for (const rst_syntax *child = core->first; child != NULL; child = child->next) {
         if (is_star(child)) write_star(&w->edits, s, child->first);
     }

@@ -145,6 +145,6 @@ static bool joins_known(const rst_rewriting *w, const rst_syntax *node) {
     return true;
 }
 
-bool rst_sources_may_move(const rst_rewriting *w) {
+bool rst_has_no_right_join(const rst_rewriting *w) {
     return view_joins(w->c) != VIEWS_RIGHT && joins_known(w, w->tree->root);
 }

@@ -28,8 +28,8 @@ int rst_order_joins(rst_connection *c, rst_draft *draft);
 bool rst_is_outer_source(const rst_rewriting *w, const rst_scope_item *item);
 /* Whether one stands before an inner join. */
 bool rst_has_outer_source(const rst_rewriting *w, const rst_scope *scope);
-/* Whether such an item may change places with others in the statement. */
-bool rst_sources_may_move(const rst_rewriting *w);
+/* Whether SQLite finds no RIGHT or FULL JOIN to merge into a FROM of the statement, nor in one. */
+bool rst_has_no_right_join(const rst_rewriting *w);
 /* Whether a view of the store is one. */
 bool rst_has_outer_views(rst_connection *c);
 /* result_names.c: a SYNTAX_RESULT of a SELECT, in whose text there are `edits` edits. */

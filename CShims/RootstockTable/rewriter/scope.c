@@ -70,3 +70,25 @@ const rst_scope_item *rst_scope_table(const rst_scope *scope, const rst_table *t
     }
     return found;
 }
+
+const rst_scope_item *rst_scope_column(const rst_scope *scope, const rst_syntax *name, int *column) {
+    rst_token qualifier, token;
+    const rst_scope_item *found = NULL;
+    if (name == NULL || name->kind != SYNTAX_NAME) return NULL;
+    token = rst_syntax_name(name, &qualifier);
+    if (qualifier.type != TOKEN_END) {
+        found = rst_scope_named(scope, &qualifier);
+        if (found == NULL || found->table == NULL) return NULL;
+        *column = rst_column_named(found->table, &token);
+        return *column < 0 ? NULL : found;
+    }
+    for (int i = 0; i < scope->count; i++) {
+        const rst_scope_item *item = &scope->items[i];
+        const int at = item->table == NULL ? -1 : rst_column_named(item->table, &token);
+        if (item->table == NULL || scope->merged || (at >= 0 && found != NULL)) return NULL;
+        if (at < 0) continue;
+        found = item;
+        *column = at;
+    }
+    return found != NULL && rst_scope_named(scope, &found->name) == found ? found : NULL;
+}

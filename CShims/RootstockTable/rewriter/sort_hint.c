@@ -88,29 +88,6 @@ static const rst_syntax *meant(const rst_syntax *core, const rst_syntax *term) {
     return result == NULL ? term : result;
 }
 
-/* The one item whose column the name is; or null. */
-static const rst_scope_item *item_of(const rst_scope *scope, const rst_syntax *name, int *column) {
-    rst_token qualifier, token;
-    const rst_scope_item *found = NULL;
-    if (name == NULL || name->kind != SYNTAX_NAME) return NULL;
-    token = rst_syntax_name(name, &qualifier);
-    if (qualifier.type != TOKEN_END) {
-        found = rst_scope_named(scope, &qualifier);
-        if (found == NULL || found->table == NULL) return NULL;
-        *column = rst_column_named(found->table, &token);
-        return *column < 0 ? NULL : found;
-    }
-    for (int i = 0; i < scope->count; i++) {
-        const rst_scope_item *item = &scope->items[i];
-        const int at = item->table == NULL ? -1 : rst_column_named(item->table, &token);
-        if (item->table == NULL || scope->merged || (at >= 0 && found != NULL)) return NULL;
-        if (at < 0) continue;
-        found = item;
-        *column = at;
-    }
-    return found != NULL && rst_scope_named(scope, &found->name) == found ? found : NULL;
-}
-
 /* Whether some walk of the table may have the column's order. */
 static bool may_lead(const rst_table *table, int column) {
     bool leads = column == table->rowid_column;
@@ -217,10 +194,10 @@ static void tell_select(sorted *s, const rst_syntax *core, const rst_syntax *ord
         const rst_syntax *join = scope.items[i].join;
         if (join != NULL && (rst_join_has(join, "RIGHT") || rst_join_has(join, "FULL"))) return;
     }
-    item = item_of(&scope, meant(core, order->first->first), &column);
+    item = rst_scope_column(&scope, meant(core, order->first->first), &column);
     if (item == NULL || item->left || !may_lead(item->table, column)) return;
     for (const rst_syntax *next = order->first->next; next != NULL && own; next = next->next)
-        own = item_of(&scope, meant(core, next->first), &other) == item;
+        own = rst_scope_column(&scope, meant(core, next->first), &other) == item;
     if (!hand(s, item, column, descending)) return;
     s->own |= own;
     term = sqlite3_str_new(NULL);

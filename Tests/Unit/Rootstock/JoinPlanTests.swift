@@ -44,6 +44,8 @@ import Testing
         "SELECT b.id FROM p CROSS JOIN b ON p.name = b.title AND b.p_id > p.kind",
         "SELECT p.id FROM b CROSS JOIN p ON p.name = b.title AND p.id < b.id",
         "SELECT p.id, (SELECT count(*) FROM b WHERE b.title = p.name AND b.id > p.id) FROM p",
+        // A term of one table that xBestIndex is not shown, beside a LEFT JOIN.
+        "SELECT p.id FROM p JOIN b z LEFT JOIN b y ON y.p_id = p.id WHERE z.title > z.p_id",
     ]
 
     /// The same loops in the same order, and the same sorts.
