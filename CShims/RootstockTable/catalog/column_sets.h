@@ -38,6 +38,8 @@ int rst_key_named_alike(const rst_table *table, rst_span set, rst_span text, cha
 /* Adds the columns that SET names to the set (column_sets.h): an UPDATE FROM hands over every column as if it were
 ** set. */
 int rst_columns_set(const rst_table *table, rst_span set, uint64_t *bits, uint64_t **beyond);
+/* An UPDATE that sets a generated column: SQLITE_ERROR and *message. SQLITE_OK of any other statement. */
+int rst_refuse_generated(const rst_table *table, const rst_statement_parts *parts, char **message);
 /* Whether an UPDATE of these columns, which leaves the row's key alone, can change the index's entry. */
 static inline bool rst_index_touched(const rst_index *index, uint64_t changed) {
     return (index->columns & changed) != 0 || index->columns == UINT64_MAX;

@@ -108,3 +108,18 @@ int rst_columns_set(const rst_table *table, rst_span set, uint64_t *bits, uint64
     }
     return code;
 }
+
+int rst_refuse_generated(const rst_table *table, const rst_statement_parts *parts, char **message) {
+    if (parts->kind != KIND_UPDATE || !table->has_generated) return SQLITE_OK;
+    for (const rst_syntax *one = rst_statement_part(parts, SYNTAX_SET)->first; one != NULL; one = one->next) {
+        const rst_syntax *name = one->first->kind == SYNTAX_COLUMNS ? one->first->first : one->first;
+        for (; name != NULL && name != one->last; name = name->next) {
+            const rst_token token = rst_syntax_token(name, 0);
+            const int column = rst_column_named(table, &token);
+            if (column < 0 || !table->columns[column].generated) continue;
+            rst_set_message(message, "cannot UPDATE generated column \"%s\"", table->columns[column].name);
+            return SQLITE_ERROR;
+        }
+    }
+    return SQLITE_OK;
+}

@@ -17,20 +17,6 @@
 
 #include <string.h>
 
-int rst_refuse_generated(const rst_table *table, const rst_statement_parts *parts, char **message) {
-    for (const rst_syntax *one = rst_statement_part(parts, SYNTAX_SET)->first; one != NULL; one = one->next) {
-        const rst_syntax *name = one->first->kind == SYNTAX_COLUMNS ? one->first->first : one->first;
-        for (; name != NULL && name != one->last; name = name->next) {
-            const rst_token token = rst_syntax_token(name, 0);
-            const int column = rst_column_named(table, &token);
-            if (column < 0 || !table->columns[column].generated) continue;
-            rst_set_message(message, "cannot UPDATE generated column \"%s\"", table->columns[column].name);
-            return SQLITE_ERROR;
-        }
-    }
-    return SQLITE_OK;
-}
-
 int rst_change_begin(rst_connection *c, char **message) {
     rst_definitions *definitions = definitions_of(c);
     bool savepoint;

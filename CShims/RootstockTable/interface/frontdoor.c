@@ -32,6 +32,7 @@
 #include "interface/frontdoor.h"
 #include "rewriter/changes.h"
 
+#include "catalog/column_sets.h"
 #include "ddl/declare.h"
 #include "parser/shape.h"
 #include "rewriter/expressions.h"
@@ -125,7 +126,10 @@ static int rewrite_change(rst_connection *c, rst_table *table, const rst_stateme
                           char **message) {
     const char *sql = parts->whole.start, *end = parts->whole.end;
     int code;
-    if (rst_needs_program(c, table, parts)) return rewrite_program(c, parts, out, message);
+    if (rst_needs_program(c, table, parts)) {
+        code = rewrite_program(c, parts, out, message);
+        return code == SQLITE_OK ? rst_refuse_generated(table, parts, message) : code;
+    }
     if (parts->kind == KIND_INSERT) {
         code = rst_transform_insert(c, table, parts, NULL, false, out, message);
         if (code == SQLITE_OK && *out != NULL)
@@ -135,10 +139,8 @@ static int rewrite_change(rst_connection *c, rst_table *table, const rst_stateme
         return rst_hints_add(c, sql, end, false, code, out);
     }
     if (rst_statement_clears(parts) && !table->internal) return rst_bulk_clear_text(c, table, parts, out);
-    if (parts->kind == KIND_UPDATE && table->has_generated) {
-        code = rst_refuse_generated(table, parts, message);
-        if (code != SQLITE_OK) return code;
-    }
+    code = rst_refuse_generated(table, parts, message);
+    if (code != SQLITE_OK) return code;
     code = rst_bulk_text(c, table, parts, false, out);
     if (code != SQLITE_OK || *out != NULL) return code;
     code = rst_has_target_hint(parts) ? rst_transform_target(c, table, parts, out, message)

@@ -72,7 +72,6 @@ bool rst_insert_names_rowid(const rst_table *table, rst_span columns);
 /* Whether SQLite leaves the clause out, since no row can be in its way: an automatic rowid meets none. */
 bool rst_clause_is_left_out(const rst_table *table, const rst_statement_parts *parts, const rst_clause *clause);
 void rst_upsert_clauses_free(rst_clause *clauses, int count);
-int rst_refuse_generated(const rst_table *table, const rst_statement_parts *parts, char **message);
 /* Names of the RETURNING columns, as a SELECT list over c0, c1 ...: from sqlite3_malloc. */
 int rst_returning_names(rst_connection *c, const rst_code *code, sqlite3_str *out, char **message);
 #endif

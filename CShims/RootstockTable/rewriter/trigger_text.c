@@ -119,14 +119,15 @@ static int transform_insert(rst_connection *c, const rst_table *fired_by, rst_ta
         sqlite3_free(text);
     }
     sqlite3_free(operation);
-    if (code == SQLITE_ERROR && message != NULL && *message != NULL) {
-        /* Natively the trigger stands, and what fires it is refused. */
-        rst_trigger_asks_more(c);
-        *out = sqlite3_mprintf("SELECT rootstock_refused(%Q)", *message);
-        rst_forget_message(message);
-        return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
-    }
     return code;
+}
+
+/* Natively the trigger stands, and what fires it is refused. */
+static int refuse_fired(rst_connection *c, char **out, char **message) {
+    rst_trigger_asks_more(c);
+    *out = sqlite3_mprintf("SELECT rootstock_refused(%Q)", *message);
+    rst_forget_message(message);
+    return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
 /* UPDATE ... FROM. */
@@ -150,10 +151,14 @@ static int transform_marked(rst_connection *c, const rst_table *fired_by, rst_ta
         return SQLITE_ERROR;
     }
     if (inserts && gives_other_count(c, table, parts))
-        end = parts->source_text.end; /* it is refused before its ON CONFLICT is looked at */
-    else if (inserts)
+        end = parts->source_text.end;                   /* it is refused before its ON CONFLICT is looked at */
+    else if (inserts && parts->returning.start == NULL) /* SQLite has a word on RETURNING in a trigger */
         code = transform_insert(c, fired_by, table, parts, &changed, message);
-    else if (table != NULL && rst_update_has_from(parts))
+    else if (table != NULL)
+        code = rst_refuse_generated(table, parts, message);
+    if (code == SQLITE_ERROR && message != NULL && *message != NULL)
+        code = refuse_fired(c, &changed, message);
+    else if (code == SQLITE_OK && table != NULL && rst_update_has_from(parts))
         code = transform_join(table, parts, &changed, message);
     if (changed != NULL) {
         text = changed;
