@@ -41,7 +41,8 @@ typedef struct transient_row {
 typedef struct rst_transient {
     int references; /* the plan's, and those of cursors in it */
     bool of_writer;
-    bool by_key; /* entries are read again */
+    bool by_key;  /* entries are read again */
+    bool numbers; /* what is equal to no number is left out */
     const rootstock_transaction *transaction;
     uint64_t snapshot, epoch; /* a reader's: the connection's counters then */
     uint64_t rewinds, writes; /* the write transaction's: the connection's and the trees' */
@@ -59,6 +60,7 @@ typedef struct rst_automatic {
     bool listed;
     bool refused;         /* not again before all cursors are closed */
     bool allowed;         /* PRAGMA automatic_index was asked */
+    bool others;          /* more than one column, or more than numbers are looked up */
     uint32_t scans, wait; /* since the last index, and how many of them the next one is worth */
     /* The same of scans between bounds that are others each time: the rows that they went by. */
     uint64_t stepped, enough;
@@ -193,7 +195,8 @@ static int fill_scan(rst_cursor *k, rst_transient *t) {
     for (code = rst_cursor_enter_range(k); code == SQLITE_OK && !k->eof; code = rst_cursor_next(&k->base)) {
         uint32_t hash;
         code = rst_interrupted(k->connection, ++step);
-        if (code == SQLITE_OK) code = rst_automatic_hash_row(k, &asks, &hash);
+        if (code == SQLITE_OK) code = rst_automatic_hash_row(k, t->numbers, &asks, &hash);
+        if (code == SQLITE_NOTFOUND) continue;
         if (code == SQLITE_OK) code = add_row(t, k, hash);
         if (code != SQLITE_OK) break;
     }
@@ -245,6 +248,7 @@ static int make(rst_cursor *k, rst_automatic *automatic) {
     t->references = 1;
     t->of_writer = k->on_writer;
     t->by_key = k->on_writer || k->brief;
+    t->numbers = k->plan->automatic_spelled && !automatic->others;
     t->transaction = k->transaction;
     t->snapshot = store->snapshots;
     t->epoch = store->epoch;
@@ -411,6 +415,14 @@ int rst_automatic_filter(rst_cursor *k, sqlite3_value **values) {
     return give(k, hash);
 }
 
+bool rst_automatic_is_number(const rst_cursor *k, sqlite3_value **values) {
+    double real;
+    if (!k->plan->automatic_spelled || k->plan->automatic != 1) return false;
+    if (sqlite3_value_type(values[0]) != SQLITE_FLOAT) return sqlite3_value_type(values[0]) == SQLITE_INTEGER;
+    real = sqlite3_value_double(values[0]);
+    return real - real == 0; /* the text of an infinite one is no number */
+}
+
 /*
 ** Of a number that is looked up among texts. The rows of the number's hash are few; like the whole range they are
 ** copied and put in order, so no index is left under the cursor.
@@ -421,6 +433,11 @@ int rst_automatic_candidates(rst_cursor *k, const rst_part *parts, sqlite3_value
     uint32_t hash;
     int code;
     if (automatic == NULL) return SQLITE_NOTFOUND;
+    automatic->others |= !rst_automatic_is_number(k, values);
+    if (automatic->transient != NULL && automatic->transient->numbers && automatic->others) {
+        release(automatic->transient);
+        automatic->transient = NULL;
+    }
     code = rst_automatic_hash_arguments(k, values, &hash);
     if (code == SQLITE_DONE) {
         k->eof = true;

@@ -156,13 +156,15 @@ static int row_value(rst_cursor *k, int column, rootstock_value *value) {
     return code == SQLITE_CORRUPT ? rst_cursor_corrupt(k, "malformed row") : code;
 }
 
-int rst_automatic_hash_row(rst_cursor *k, sqlite3_stmt **asks, uint32_t *hash) {
+int rst_automatic_hash_row(rst_cursor *k, bool numbers, sqlite3_stmt **asks, uint32_t *hash) {
     *hash = 0;
     for (int i = 0; i < k->plan->automatic; i++) {
         rootstock_value value;
         int code = row_value(k, k->plan->automatic_columns[i], &value);
         if (code == SQLITE_OK && value.type == VALUE_TEXT && may_be_number(&value))
             code = number_of(k->connection, asks, &value);
+        if (code == SQLITE_OK && numbers && value.type != VALUE_INTEGER && value.type != VALUE_REAL)
+            return SQLITE_NOTFOUND;
         if (code != SQLITE_OK) return code;
         *hash = hash_value(*hash, &value, k->plan->automatic_collations[i]);
     }

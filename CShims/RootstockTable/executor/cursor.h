@@ -252,8 +252,9 @@ void rst_cursor_found_nothing(rst_cursor *k);
 int rst_cursor_skip(rst_cursor *k, sqlite3_value *offset);
 
 /* ---- scan_sort.c ---- */
-/* Rows of an ambiguous equality, in the order of the key columns after the equalities. */
-int rst_cursor_collect(rst_cursor *k, const rst_part *parts);
+/* Rows of an ambiguous equality, in the order of the key columns after the equalities. numbers: only those of which
+** the value looked up, a number, may be equal to the row's. */
+int rst_cursor_collect(rst_cursor *k, const rst_part *parts, bool numbers);
 /* The entry under the cursor is one of them; all are known, and the first one is due. */
 int rst_cursor_add_candidate(rst_cursor *k, const rst_part *parts);
 int rst_cursor_candidates_known(rst_cursor *k);
@@ -279,8 +280,11 @@ void rst_automatics_rest(rst_table *table);
 ** That is a real of more than 15 digits against a TEXT column: without an affinity of its own it becomes the text of
 ** the first of them. */
 int rst_automatic_hash_arguments(const rst_cursor *k, sqlite3_value **values, uint32_t *hash);
-/* Of the row under the cursor. *asks: a statement for numbers, null at first, the connection's. */
-int rst_automatic_hash_row(rst_cursor *k, sqlite3_stmt **asks, uint32_t *hash);
+/* Whether a number alone is looked up, where texts may be equal to it. */
+bool rst_automatic_is_number(const rst_cursor *k, sqlite3_value **values);
+/* Of the row under the cursor. *asks: a statement for numbers, null at first, the connection's. SQLITE_NOTFOUND: only
+** `numbers` are looked up, and the row's value is equal to none, whatever affinity applies. */
+int rst_automatic_hash_row(rst_cursor *k, bool numbers, sqlite3_stmt **asks, uint32_t *hash);
 
 /* ---- scan_prefetch.c ---- */
 /* Nothing is known ahead: a filter begins. */

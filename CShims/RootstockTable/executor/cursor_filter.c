@@ -271,7 +271,7 @@ static int filter_ranges(rst_cursor *k, int count, sqlite3_value **values) {
     k->range = plan->descending ? k->ranges.count - 1 : 0;
     if (k->ranges.ambiguous && k->ranges.count > 0) {
         code = plan->automatic_spelled ? rst_automatic_candidates(k, parts, values) : SQLITE_NOTFOUND;
-        return code != SQLITE_NOTFOUND ? code : rst_cursor_collect(k, parts);
+        return code != SQLITE_NOTFOUND ? code : rst_cursor_collect(k, parts, rst_automatic_is_number(k, values));
     }
     k->walking = !k->on_writer || plan->source != PLAN_INDEX;
     code = enter(k, values);

@@ -104,15 +104,20 @@ int rst_cursor_candidates_known(rst_cursor *k) {
     return rst_cursor_give_candidate(k);
 }
 
-int rst_cursor_collect(rst_cursor *k, const rst_part *parts) {
+int rst_cursor_collect(rst_cursor *k, const rst_part *parts, bool numbers) {
+    sqlite3_stmt *asks = NULL;
     int code;
     k->candidate = -1; /* none is given out yet: rst_cursor_next walks the tree */
+    k->walking = !k->on_writer;
     code = rst_cursor_enter_range(k);
     while (code == SQLITE_OK && !k->eof) {
-        code = rst_cursor_add_candidate(k, parts);
-        if (code == SQLITE_OK) code = rst_cursor_next(&k->base);
+        uint32_t hash;
+        if (numbers) code = rst_automatic_hash_row(k, true, &asks, &hash);
+        if (code == SQLITE_OK) code = rst_cursor_add_candidate(k, parts);
+        if (code == SQLITE_OK || code == SQLITE_NOTFOUND) code = rst_cursor_next(&k->base);
+        k->stepped++;
     }
-    if (code != SQLITE_OK) return code;
-    k->stepped += (uint32_t)k->candidate_count;
-    return rst_cursor_candidates_known(k);
+    if (asks != NULL) rst_statement_done(k->connection, asks);
+    k->walking = false;
+    return code == SQLITE_OK ? rst_cursor_candidates_known(k) : code;
 }
