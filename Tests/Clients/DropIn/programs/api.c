@@ -170,6 +170,13 @@ static int allow(void *context, int action, const char *a, const char *b, const 
     return SQLITE_OK;
 }
 
+/* A LIMIT that a store hands to the table that leads the order. */
+static void parameters(void) {
+    sqlite3_exec(db, "CREATE TABLE led(x); CREATE INDEX led_x ON led(x)", NULL, NULL, NULL);
+    script("SELECT count(*) FROM led; SELECT '?2', led.x, t.a FROM led JOIN t ON t.id = led.rowid WHERE t.id > ? "
+           "ORDER BY led.x, t.a LIMIT ? OFFSET ?4");
+}
+
 int main(void) {
     sqlite3_blob *blob;
     char *message = NULL, **table = NULL;
@@ -224,6 +231,7 @@ int main(void) {
     sqlite3_trace_v2(db, 0, NULL, NULL);
     kept();
     statements();
+    parameters();
     printf("close %d\n", sqlite3_close(db));
     return 0;
 }
