@@ -92,8 +92,8 @@ static bool has_marker(const rst_connection *c) {
            SQLITE_OK;
 }
 
-static int make_marker(rst_connection *c, char **message) {
-    return rst_execute(c, message, "CREATE VIRTUAL TABLE main.rootstock_txn USING rootstock_txn");
+static int write_marker(rst_connection *c, char **message) {
+    return rst_execute(c, message, "INSERT INTO main.rootstock_txn SELECT 1 WHERE 0");
 }
 
 /* A virtual table that is made, or written, joins SQLite's transaction, so that its end reaches us, and every prepared
@@ -103,13 +103,15 @@ static int make_marker(rst_connection *c, char **message) {
 ** savepoints that are open already SQLite tells the table nothing, not even their ROLLBACK TO, until another one is
 ** opened. The one that is the transaction itself has no number, and is told. */
 int rst_change_join(rst_connection *c, bool outermost, char **message) {
-    const bool there = has_marker(c);
-    const bool write = there && sqlite3_changes64(c->db) == 0 && (outermost || store_of(c)->schema_changed);
-    int code = there && !write ? rst_execute(c, message, "DROP TABLE main.rootstock_txn") : SQLITE_OK;
-    if (code == SQLITE_OK && !write) code = make_marker(c, message);
-    if (code == SQLITE_OK && write) {
-        code = rst_execute(c, message, "INSERT INTO main.rootstock_txn SELECT 1 WHERE 0");
+    const bool write = sqlite3_changes64(c->db) == 0 && (outermost || store_of(c)->schema_changed);
+    int code = SQLITE_OK;
+    if (write) {
+        code = write_marker(c, message);
         rst_statements_expire(c);
+    } else {
+        if (has_marker(c)) code = rst_execute(c, message, "DROP TABLE main.rootstock_txn");
+        if (code == SQLITE_OK)
+            code = rst_execute(c, message, "CREATE VIRTUAL TABLE main.rootstock_txn USING rootstock_txn");
     }
     if (code == SQLITE_OK && !outermost)
         code = rst_execute(c, message, "SAVEPOINT \"rootstock join\"; RELEASE \"rootstock join\"");
@@ -187,8 +189,7 @@ static void put_back(rst_connection *c) {
 }
 
 int rst_change_join_inside(rst_connection *c, char **message) {
-    int code = has_marker(c) ? SQLITE_OK : make_marker(c, message);
-    if (code == SQLITE_OK) code = rst_execute(c, message, "INSERT INTO main.rootstock_txn SELECT 1 WHERE 0");
+    int code = write_marker(c, message);
     return code == SQLITE_OK ? rst_write_begin(c, message) : code;
 }
 

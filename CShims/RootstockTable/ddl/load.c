@@ -54,8 +54,8 @@ static int complete_indexed(const rst_catalog *catalog, const rst_changed_tables
     for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
         const rst_object *object = &catalog->objects[i];
         const rst_named_table *named;
+        if (object->type[0] != 'i') continue; /* no index */
         if (changed != NULL && !rst_changed_tables_has(changed, object->table_name)) continue;
-        if (!rst_object_is(object, "index")) continue;
         named = rst_table_names_find(names, object->table_name);
         if (named != NULL && !named->table->described && !rst_index_is_plain(object))
             code = rst_table_complete(named->table, message);

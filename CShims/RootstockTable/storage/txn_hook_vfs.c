@@ -106,7 +106,7 @@ static int prepare_read(rst_connection *c, const rst_teller *teller) {
     sqlite3_finalize(store->control_read);
     store->control_read = NULL;
     store->control_read_of = teller;
-    sql = sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master", teller->schema);
+    sql = sqlite3_mprintf("PRAGMA \"%w\".user_version", teller->schema);
     if (sql == NULL) return SQLITE_NOMEM;
     code = sqlite3_prepare_v3(c->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &store->control_read, NULL);
     sqlite3_free(sql);

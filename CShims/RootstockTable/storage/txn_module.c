@@ -102,12 +102,6 @@ int rst_bare_connect(sqlite3 *db, void *context, int count, const char *const *a
 
 /* ---- the marker ---- */
 
-/* Not the same function as xConnect: that would make the module eponymous. */
-static int marker_create(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
-                         char **message) {
-    return rst_bare_connect(db, context, count, arguments, out, message);
-}
-
 /* Without it nothing could be inserted, not even no row. What is, SQLite counts. */
 static int marker_update(sqlite3_vtab *base, int count, sqlite3_value **values, sqlite3_int64 *rowid) {
     UNUSED(count);
@@ -118,7 +112,7 @@ static int marker_update(sqlite3_vtab *base, int count, sqlite3_value **values, 
 
 const sqlite3_module rst_txn_module = {
     .iVersion = 2,
-    .xCreate = marker_create,
+    .xCreate = rst_bare_connect, /* the same as xConnect: the module is a table before one is made */
     .xConnect = rst_bare_connect,
     .xBestIndex = rst_bare_best,
     .xDisconnect = rst_bare_disconnect,
