@@ -39,8 +39,11 @@ int rst_execute(rst_connection *c, char **message, const char *format, ...) {
 }
 
 int rst_close_hook_touch(rst_connection *c) {
+    sqlite3_stmt *statement = NULL;
     if (store_of(c)->close_hook_alive) return SQLITE_OK;
-    (void)rst_execute(c, NULL, "SELECT 1 FROM rootstock_close_hook");
+    /* To compile it connects the table; it is not run. */
+    (void)sqlite3_prepare_v2(c->db, "SELECT 1 FROM rootstock_close_hook", -1, &statement, NULL);
+    sqlite3_finalize(statement);
     if (store_of(c)->close_hook_alive) return SQLITE_OK;
     /* Of an interrupt SQLite says no more than that the table cannot be made. */
     return rst_execute(c, NULL, "SELECT 1") == SQLITE_INTERRUPT ? SQLITE_INTERRUPT : SQLITE_NOMEM;
@@ -183,63 +186,11 @@ static int close_hook_best(sqlite3_vtab *base, sqlite3_index_info *info) {
     return SQLITE_OK;
 }
 
-static int close_hook_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
-    UNUSED(base);
-    *out = sqlite3_malloc64(sizeof **out);
-    if (*out == NULL) return SQLITE_NOMEM;
-    memset(*out, 0, sizeof **out);
-    return SQLITE_OK;
-}
-
-static int close_hook_close(sqlite3_vtab_cursor *cursor) {
-    sqlite3_free(cursor);
-    return SQLITE_OK;
-}
-
-static int close_hook_filter(sqlite3_vtab_cursor *cursor, int number, const char *text, int count,
-                             sqlite3_value **values) {
-    UNUSED(cursor);
-    UNUSED(number);
-    UNUSED(text);
-    UNUSED(count);
-    UNUSED(values);
-    return SQLITE_OK;
-}
-
-static int close_hook_next(sqlite3_vtab_cursor *cursor) {
-    UNUSED(cursor);
-    return SQLITE_OK;
-}
-
-static int close_hook_eof(sqlite3_vtab_cursor *cursor) {
-    UNUSED(cursor);
-    return 1;
-}
-
-static int close_hook_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column) {
-    UNUSED(cursor);
-    UNUSED(context);
-    UNUSED(column);
-    return SQLITE_OK;
-}
-
-static int close_hook_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid) {
-    UNUSED(cursor);
-    *rowid = 0;
-    return SQLITE_OK;
-}
-
 const sqlite3_module rst_close_hook_module = {
     .xConnect = close_hook_connect,
     .xBestIndex = close_hook_best,
     .xDisconnect = close_hook_disconnect,
-    .xOpen = close_hook_open,
-    .xClose = close_hook_close,
-    .xFilter = close_hook_filter,
-    .xNext = close_hook_next,
-    .xEof = close_hook_eof,
-    .xColumn = close_hook_column,
-    .xRowid = close_hook_rowid,
+    .xOpen = rst_bare_open,
 };
 
 /* A statement is what SQLite tells of an interrupt, here and in a progress handler; it is stepped now and then. */
