@@ -20,18 +20,18 @@ typedef struct rst_bulk_change {
     bool singly; /* they were to, but each of them means something to others */
     int count;   /* columns that an UPDATE sets */
     int columns[BULK_COLUMNS];
-    uint64_t changed;           /* their bits */
-    rootstock_buffer rows;      /* packed: see bulk_change.c */
-    uint64_t gathered;          /* rows in it; once they are changed, each is there once */
-    bool ascending;             /* the rows came in the order of their keys */
-    bool matches;               /* a row may come several times, and its last values count */
-    bool judged;                /* the program's OR says what becomes of each row; one may be gone by its turn */
-    uint64_t counted;           /* in both cases, the rows that SQLite has counted as they came */
-    uint64_t done;              /* rows that were changed, and not passed over */
-    bool in_turns;              /* a part of the rows may be changed before the others are read */
-    bool last;                  /* all rows are there: nothing of the statement comes behind their change */
-    bool null;                  /* a NULL came for a NOT NULL column */
-    uint64_t last_place;        /* of the last row in `rows` */
+    uint64_t changed;      /* their bits */
+    rootstock_buffer rows; /* packed: see bulk_change.c */
+    uint64_t gathered;     /* rows in it; once they are changed, each is there once */
+    bool ascending;        /* the rows came in the order of their keys */
+    bool matches;          /* a row may come several times, and its last values count */
+    bool judged;           /* the program's OR says what becomes of each row; one may be gone by its turn */
+    uint64_t counted;      /* in both cases, the rows that SQLite has counted as they came */
+    uint64_t done;         /* rows that were changed, and not passed over */
+    bool in_turns;         /* a part of the rows may be changed before the others are read */
+    bool last;             /* all rows are there: nothing of the statement comes behind their change */
+    bool null;             /* a NULL came for a NOT NULL column */
+    uint64_t last_place;   /* of the last row in `rows` */
 } rst_bulk_change;
 
 /* What is packed of one row. */

@@ -265,8 +265,8 @@ static int finish(sqlite3_vtab *vtab, int told, int conflict, int code, char *me
     return rst_take_message(vtab, code, message);
 }
 
-/* Whether the change is one by itself, in a transaction that has begun, of a table on which nothing hangs that has a
-** say in how it is made: then much need not be asked. */
+/* Whether the change is one by itself, in a transaction that has begun. Of the table nothing has a say in how it is
+** made, so that much need not be asked. */
 static inline bool is_simple(const rst_table *table, const rst_connection *c) {
     rst_executor *executor = executor_of(c);
     return schema_of(c)->program == NULL && rewriter_of(c)->trigger_depth == 0 && !executor->aborted &&

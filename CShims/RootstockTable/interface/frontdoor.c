@@ -35,6 +35,7 @@
 #include "catalog/column_sets.h"
 #include "ddl/declare.h"
 #include "parser/shape.h"
+#include "rewriter/key_order.h"
 #include "rewriter/expressions.h"
 #include "executor/foreign.h"
 #include "program/bulk_change.h"
@@ -174,25 +175,13 @@ static int check_refused(rst_connection *c, const char *sql, const char *end, ch
     return SQLITE_ERROR;
 }
 
-static int rewrite_data(rst_connection *c, const char *sql, const char *end, char **out, bool *plain, char **message);
-
-/* The text, from sqlite3_malloc, in place of the one that was written. */
-static int rewrite_alike(rst_connection *c, char *text, char **out, bool *plain, char **message) {
-    const int code = rewrite_data(c, text, text + strlen(text), out, plain, message);
-    if (code == SQLITE_OK && *out == NULL)
-        *out = text;
-    else
-        sqlite3_free(text);
-    return code;
-}
-
 /* INSERT, UPDATE, DELETE, and WITH before these or a query. *plain: what is said of the statement holds until the
 ** schema changes. */
 static int rewrite_data(rst_connection *c, const char *sql, const char *end, char **out, bool *plain, char **message) {
     rst_statement_parts parts;
     rst_syntax_tree tree;
     rst_table *table = NULL;
-    char *counted = NULL;
+    char *once, *counted = NULL, **made;
     int code = rst_statement_parse(&tree, sql, end, &parts);
     const bool schema_table = rst_changes_schema_table(&parts);
     *plain = parts.kind == KIND_SELECT; /* WITH; as without it */
@@ -203,14 +192,10 @@ static int rewrite_data(rst_connection *c, const char *sql, const char *end, cha
         return code;
     }
     if (parts.kind != KIND_SELECT) table = rst_target(c, &parts.schema, &parts.table);
-    /* Triggers are fired by the names as they stand, and the last counts beside them anyway. */
-    if (table != NULL && parts.kind == KIND_UPDATE && !rst_has_triggers(c, table, TRIGGER_UPDATE)) {
-        char *alike = NULL;
-        code = rst_key_named_alike(table, parts.set, parts.whole, &alike);
-        if (alike != NULL) {
-            rst_syntax_free(&tree);
-            return rewrite_alike(c, alike, out, plain, message);
-        }
+    code = rst_name_key_once(c, table, &tree, &parts, &once);
+    if (once != NULL) {
+        sql = once;
+        end = once + strlen(once);
     }
     if (code == SQLITE_OK && table != NULL) code = rewrite_changes(&parts, &counted);
     if (counted != NULL) {
@@ -234,10 +219,12 @@ static int rewrite_data(rst_connection *c, const char *sql, const char *end, cha
         !rewriter_of(c)->has_exclusions)
         code = rst_one_row_tell(table, &parts, out);
     if (code == SQLITE_OK && *out == NULL) {
-        *out = counted;
-        counted = NULL;
+        made = counted != NULL ? &counted : &once;
+        *out = *made;
+        *made = NULL;
     }
     rst_syntax_free(&tree);
+    sqlite3_free(once);
     sqlite3_free(counted);
     return code;
 }

@@ -184,17 +184,11 @@ static int transform_statement(rst_connection *c, const rst_table *fired_by, con
     rst_statement_parts parts;
     rst_syntax_tree tree;
     rst_table *table = NULL;
-    char *marked = NULL, *alike = NULL;
+    char *marked = NULL, *once = NULL;
     int code = rst_statement_parse(&tree, text, end, &parts);
     if (code == SQLITE_OK && parts.kind >= KIND_INSERT) table = rst_target(c, &parts.schema, &parts.table);
-    if (table != NULL && parts.kind == KIND_UPDATE && !rst_has_triggers(c, table, TRIGGER_UPDATE))
-        code = rst_key_named_alike(table, parts.set, parts.whole, &alike);
-    if (alike != NULL) {
-        rst_syntax_free(&tree);
-        code = transform_statement(c, fired_by, alike, alike + strlen(alike), out, message);
-        sqlite3_free(alike);
-        return code;
-    }
+    if (code == SQLITE_OK) code = rst_name_key_once(c, table, &tree, &parts, &once);
+    if (once != NULL) end = once + strlen(once);
     if (code == SQLITE_OK && table != NULL && parts.kind != KIND_INSERT)
         code = rst_body_marked(c, fired_by, table, &parts, &marked);
     if (marked != NULL) {
@@ -206,6 +200,7 @@ static int transform_statement(rst_connection *c, const rst_table *fired_by, con
     }
     if (code == SQLITE_OK) code = transform_marked(c, fired_by, table, &parts, end, out, message);
     rst_syntax_free(&tree);
+    sqlite3_free(once);
     sqlite3_free(marked);
     return code;
 }
