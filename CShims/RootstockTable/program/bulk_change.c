@@ -3,10 +3,10 @@
 **
 ** SQLite puts all values of each row of a virtual table that is to be changed into a table of its own, before it
 ** changes the first. So such a statement becomes (bulk_text.c)
-**   INSERT INTO rootstock_bulk2 SELECT 0,0 FROM rootstock_bulk(statement, table, columns, epoch)
+**   INSERT INTO rootstock_bulk_rows(k,a) SELECT 0,0 FROM rootstock_bulk(statement, table, columns, epoch)
 **   UNION ALL SELECT rowid, value FROM t WHERE condition
 **   UNION ALL SELECT 0,0 FROM rootstock_bulk()
-** The first arm begins and has no row. The second arm's rows are packed by xUpdate of rootstock_bulk2 and counted by
+** The first arm begins and has no row. The second arm's rows are packed by xUpdate of rootstock_bulk_rows and counted by
 ** SQLite. The last arm changes the gathered rows (bulk_apply.c), reports their faults and has no row. All is one
 ** statement of SQLite's, which undoes it if it fails.
 **
@@ -134,27 +134,19 @@ static int take_turn(rst_bulk_change *bulk, sqlite3_vtab *base) {
     return rst_take_message(base, code, message);
 }
 
-/* ---- rootstock_bulk1, 2 and 5, into which the rows are inserted: the key, and none, one or up to four values ---- */
+/* ---- rootstock_bulk_rows, into which the rows are inserted: the key, and up to four values ---- */
 
-/* SQLite says SQLITE_ERROR whatever xConnect returns: let the words be those of an interrupt. */
-static int say_interrupt(int code, char **message) {
+static int target_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
+                          char **message) {
+    int code = sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
+    UNUSED(count);
+    UNUSED(arguments);
+    if (code == SQLITE_OK) code = sqlite3_vtab_config(db, SQLITE_VTAB_CONSTRAINT_SUPPORT, 1);
+    if (code == SQLITE_OK) code = rst_bare_vtab(context, "CREATE TABLE x(k,a,b,c,d)", sizeof(rst_txn_vtab), out);
+    /* SQLite says SQLITE_ERROR whatever xConnect returns: let the words be those of an interrupt. */
     if (code == SQLITE_INTERRUPT) rst_set_message(message, "%s", sqlite3_errstr(code));
     return code;
 }
-
-#define CONNECT(name, declaration)                                                                                     \
-    static int name(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,           \
-                    char **message) {                                                                                  \
-        UNUSED(count);                                                                                                 \
-        UNUSED(arguments);                                                                                             \
-        int code = sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);                                                    \
-        if (code == SQLITE_OK) code = sqlite3_vtab_config(db, SQLITE_VTAB_CONSTRAINT_SUPPORT, 1);                      \
-        if (code == SQLITE_OK) code = rst_bare_vtab(context, declaration, sizeof(rst_txn_vtab), out);                  \
-        return say_interrupt(code, message);                                                                           \
-    }
-CONNECT(connect_keys, "CREATE TABLE x(k)")
-CONNECT(connect_one, "CREATE TABLE x(k,a)")
-CONNECT(connect_four, "CREATE TABLE x(k,a,b,c,d)")
 
 static int target_update(sqlite3_vtab *base, int count, sqlite3_value **values, sqlite3_int64 *rowid) {
     rst_connection *c = ((rst_txn_vtab *)base)->connection;
@@ -181,25 +173,21 @@ static int target_update(sqlite3_vtab *base, int count, sqlite3_value **values, 
     return rst_leave(c, code);
 }
 
-#define TARGET(name, connect)                                                                                          \
-    static const sqlite3_module name = {                                                                               \
-        .iVersion = 2,                                                                                                 \
-        .xConnect = connect,                                                                                           \
-        .xBestIndex = rst_bare_best,                                                                                   \
-        .xDisconnect = rst_bare_disconnect,                                                                            \
-        .xOpen = rst_bare_open,                                                                                        \
-        .xUpdate = target_update,                                                                                      \
-        .xBegin = rst_vtab_begin,                                                                                      \
-        .xSync = rst_vtab_sync,                                                                                        \
-        .xCommit = rst_vtab_commit,                                                                                    \
-        .xRollback = rst_vtab_rollback,                                                                                \
-        .xSavepoint = rst_vtab_savepoint,                                                                              \
-        .xRelease = rst_vtab_release,                                                                                  \
-        .xRollbackTo = rst_vtab_rollback_to,                                                                           \
-    }
-TARGET(keys_module, connect_keys);
-TARGET(one_module, connect_one);
-TARGET(four_module, connect_four);
+static const sqlite3_module target_module = {
+    .iVersion = 2,
+    .xConnect = target_connect,
+    .xBestIndex = rst_bare_best,
+    .xDisconnect = rst_bare_disconnect,
+    .xOpen = rst_bare_open,
+    .xUpdate = target_update,
+    .xBegin = rst_vtab_begin,
+    .xSync = rst_vtab_sync,
+    .xCommit = rst_vtab_commit,
+    .xRollback = rst_vtab_rollback,
+    .xSavepoint = rst_vtab_savepoint,
+    .xRelease = rst_vtab_release,
+    .xRollbackTo = rst_vtab_rollback_to,
+};
 
 /* ---- rootstock_bulk(statement, table, columns, epoch), which begins, and rootstock_bulk(), which ends ---- */
 
@@ -431,10 +419,6 @@ static const sqlite3_module bulk_module = {
 };
 
 int rst_bulk_register(rst_connection *c) {
-    int code;
-    code = rst_module(c, "rootstock_bulk", &bulk_module);
-    if (code == SQLITE_OK) code = rst_module(c, "rootstock_bulk1", &keys_module);
-    if (code == SQLITE_OK) code = rst_module(c, "rootstock_bulk2", &one_module);
-    if (code == SQLITE_OK) code = rst_module(c, "rootstock_bulk5", &four_module);
-    return code;
+    const int code = rst_module(c, "rootstock_bulk", &bulk_module);
+    return code == SQLITE_OK ? rst_module(c, "rootstock_bulk_rows", &target_module) : code;
 }

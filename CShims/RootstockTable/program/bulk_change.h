@@ -9,7 +9,7 @@
 #include "rewriter/transform.h"
 
 /* The rows of a table that a DROP is about to take, one by one; %Q: its name. */
-#define ROOTSTOCK_BULK_DROP "INSERT INTO rootstock_bulk1 SELECT 0 FROM rootstock_bulk('SELECT 1',%Q,-1,0)"
+#define ROOTSTOCK_BULK_DROP "INSERT INTO rootstock_bulk_rows(k) SELECT 0 FROM rootstock_bulk('SELECT 1',%Q,-1,0)"
 
 /* Registers the modules, once a connection. */
 int rst_bulk_register(rst_connection *c);

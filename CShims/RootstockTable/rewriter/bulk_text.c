@@ -137,9 +137,7 @@ static bool looks_further(const pieces *made, const rst_statement_parts *parts) 
 /* The statement over the text with all that it tells the plan; `checked` stands for it where SQLite checks it. */
 static int build(rst_connection *c, const rst_table *table, const char *text, const char *checked, bool gathered,
                  char **out) {
-    /* The target, whose columns are the key and up to one or four values; and what fills those that an arm without rows
-    ** has. */
-    static const char *const targets[] = {"1", "2", "5(k,a,b)", "5(k,a,b,c)", "5"}, zeros[] = ",0,0,0,0";
+    static const char zeros[] = ",0,0,0,0"; /* what fills the values that an arm without rows has */
     rst_statement_parts parts;
     rst_syntax_tree tree;
     pieces made;
@@ -162,8 +160,8 @@ static int build(rst_connection *c, const rst_table *table, const char *text, co
         made.packed |= BULK_LOOKS_AT_ROWS_ALONE;
     str = sqlite3_str_new(c->db);
     /* OR IGNORE: a match that is not the row's first is not counted, nor any row before an OR has spared it. */
-    sqlite3_str_appendf(str, "INSERT %sINTO rootstock_bulk%s SELECT 0%s FROM rootstock_bulk(%Q,%Q,%lld,%lld)",
-                        made.packed >= BULK_MATCHES ? "OR IGNORE " : "", targets[made.count], filled, checked,
+    sqlite3_str_appendf(str, "INSERT %sINTO rootstock_bulk_rows(k%.*s) SELECT 0%s FROM rootstock_bulk(%Q,%Q,%lld,%lld)",
+                        made.packed >= BULK_MATCHES ? "OR IGNORE " : "", 2 * made.count, ",a,b,c,d", filled, checked,
                         table->name, (long long)made.packed, (long long)store_of(c)->epoch);
     if (made.joined)
         append_join(str, table, &parts, &made);
@@ -220,9 +218,10 @@ int rst_bulk_clear_text(rst_connection *c, const rst_table *table, const rst_sta
     *out = NULL;
     if (code == SQLITE_OK && strlen(whole) <= LONGEST && sqlite3_limit(c->db, SQLITE_LIMIT_COMPOUND_SELECT, -1) >= 2) {
         if (rst_statement_current(c, whole) == SQLITE_OK) {
-            *out = sqlite3_mprintf("INSERT INTO rootstock_bulk1 SELECT 0 FROM rootstock_bulk(%Q,%Q,-1,0) UNION ALL "
-                                   "SELECT 0 FROM rootstock_bulk()",
-                                   whole, table->name);
+            *out =
+                sqlite3_mprintf("INSERT INTO rootstock_bulk_rows(k) SELECT 0 FROM rootstock_bulk(%Q,%Q,-1,0) UNION ALL "
+                                "SELECT 0 FROM rootstock_bulk()",
+                                whole, table->name);
             if (*out == NULL) code = SQLITE_NOMEM;
         }
     }
