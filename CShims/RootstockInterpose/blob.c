@@ -2,10 +2,11 @@
 ** blob.c - sqlite3_blob_open and its kin on a store's tables.
 **
 ** A handle keeps a copy of the value, as it was when it was opened. It expires, as SQLite's does, when its row is
-** changed or deleted through the connection, or a transaction is rolled back. A write goes into the row at once, past
-** triggers and constraints, and into the copies of other handles on the value. Each handle owns a statement that is
-** never run: as long as it exists, SQLite answers sqlite3_close as it does beside a handle of its own. Handles on
-** native tables are SQLite's: the list of ours tells them apart.
+** changed or deleted through the connection. One that writes expires when a transaction is rolled back, too. A write
+** goes into the row at once, past triggers and constraints, and into the copies of other handles on the value. Each
+** handle owns a statement that reads the schema and stays open. So the connection reads on in one snapshot, as beside a
+** handle of SQLite's own, and sqlite3_close answers as it does there. Handles on native tables are SQLite's: the list
+** of ours tells them apart.
 */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -28,6 +29,7 @@ struct rsti_blob {
     bool internal;
     bool writable;
     bool stale;   /* the row is another one: the next use fails */
+    bool undone;  /* changes were rolled back: the next use reads the value again */
     bool expired; /* one has failed */
     int code;     /* of the last use that reached the value: what closing tells once more */
 };
@@ -49,7 +51,10 @@ void rsti_blobs_expire(rsti_database *d, const char *table, const sqlite3_int64 
     for (rsti_blob *blob = d->blobs; blob != NULL; blob = blob->sibling) {
         if (table != NULL && sqlite3_stricmp(blob->table, table) != 0) continue;
         if (rowid != NULL && blob->rowid != *rowid) continue;
-        blob->stale = true;
+        if (table == NULL && !blob->writable)
+            blob->undone = true;
+        else
+            blob->stale = true;
     }
 }
 
@@ -194,6 +199,17 @@ static int seek(rsti_blob *blob, sqlite3_int64 rowid, char **message) {
     return code;
 }
 
+/* From here on the connection's snapshot stands still. */
+static int hold(rsti_blob *blob) {
+    rsti_database *d = blob->database;
+    int code;
+    d->own++;
+    code = sqlite3_prepare_v2(d->db, "SELECT name FROM main.rootstock_schema", -1, &blob->holder, NULL);
+    if (code == SQLITE_OK) code = sqlite3_step(blob->holder);
+    d->own--;
+    return code == SQLITE_ROW ? SQLITE_OK : code;
+}
+
 /* A handle of SQLite's own: its holder reads the value. */
 static int seek_internal(rsti_blob *blob, sqlite3_int64 rowid) {
     char *message = NULL;
@@ -257,8 +273,8 @@ static int open_ours(rsti_database *d, const char *table, const char *column, sq
         blob->writable = writable;
         blob->table = sqlite3_mprintf("%s", table);
         blob->column = sqlite3_mprintf("%s", column);
-        code = blob->table == NULL || blob->column == NULL ? SQLITE_NOMEM : seek(blob, rowid, &message);
-        if (code == SQLITE_OK) code = sqlite3_prepare_v2(d->db, "SELECT 1", -1, &blob->holder, NULL);
+        code = blob->table == NULL || blob->column == NULL ? SQLITE_NOMEM : hold(blob);
+        if (code == SQLITE_OK) code = seek(blob, rowid, &message);
         if (code == SQLITE_OK) {
             blob->sibling = d->blobs;
             d->blobs = blob;
@@ -337,7 +353,7 @@ INTERPOSED(int, blob_reopen, (sqlite3_blob * handle, sqlite3_int64 rowid)) {
     if (blob->expired) {
         code = rsti_fail(blob->database, SQLITE_ABORT, NULL);
     } else {
-        blob->stale = false;
+        blob->stale = blob->undone = false;
         blob->code = SQLITE_OK;
         code = seek(blob, rowid, &message);
         if (code != SQLITE_OK) {
@@ -350,8 +366,18 @@ INTERPOSED(int, blob_reopen, (sqlite3_blob * handle, sqlite3_int64 rowid)) {
     return code;
 }
 
+/* A handle that only reads outlives ROLLBACK, as SQLite's does. */
+static void read_again(rsti_blob *blob) {
+    char *message = NULL;
+    const int size = blob->size;
+    blob->undone = false;
+    if (seek(blob, blob->rowid, &message) != SQLITE_OK || blob->size != size) blob->stale = true;
+    sqlite3_free(message);
+}
+
 /* SQLITE_OK where so many bytes can be had at the place. */
 static int within(rsti_blob *blob, int count, int offset) {
+    if (blob->undone && !blob->stale && !blob->expired) read_again(blob);
     if (count < 0 || offset < 0 || (sqlite3_int64)offset + count > blob->size) return SQLITE_ERROR;
     if (blob->stale && !blob->expired) expire(blob);
     return blob->expired ? SQLITE_ABORT : SQLITE_OK;

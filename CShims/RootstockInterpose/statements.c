@@ -106,8 +106,9 @@ static int step_change(rsti_statement *s) {
 static int step_control(rsti_statement *s) {
     rsti_database *d = s->database;
     const int code = sqlite3_step(s->real);
-    if (code == SQLITE_DONE && changing_within(d) != NULL && rsti_begins_with(s->text, s->length, "ROLLBACK") &&
-        !sqlite3_get_autocommit(d->db)) { /* ROLLBACK TO */
+    if (code != SQLITE_DONE || !rsti_begins_with(s->text, s->length, "ROLLBACK")) return code;
+    rsti_blobs_expire(d, NULL, NULL);
+    if (changing_within(d) != NULL && !sqlite3_get_autocommit(d->db)) { /* ROLLBACK TO */
         d->aborts = true;
         rootstock_abort_changes(d->db, 1);
     }
@@ -141,8 +142,6 @@ static inline void end(rsti_statement *s) {
         d->attaches |= rsti_names_attach(s->text);
         rsti_look(d);
     }
-    if (d->blobs != NULL && s->kind == RSTI_CONTROL && rsti_begins_with(s->text, s->length, "ROLLBACK"))
-        rsti_blobs_expire(d, NULL, NULL);
     s->serial = d->serial - 1; /* it has run: what it becomes next time is asked again */
     if (rsti_is_traced(d)) rsti_trace_end(s);
 }
