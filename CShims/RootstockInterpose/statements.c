@@ -211,6 +211,12 @@ static int step_alone(rsti_statement *s) {
     return code;
 }
 
+static bool is_query(const rsti_statement *s) {
+    if (s->kind == RSTI_CONTROL) return rsti_begins_with(s->text, s->length, "PRAGMA");
+    if (s->kind != RSTI_CHANGE) return s->kind == RSTI_QUERY;
+    return rsti_begins_with(s->text, s->length, "WITH") && rootstock_stmt_readonly(s->real);
+}
+
 static inline int begin_and_step(rsti_statement *s, bool traced) {
     const bool first = !s->running;
     int code;
@@ -224,6 +230,8 @@ static inline int begin_and_step(rsti_statement *s, bool traced) {
     s->database->stepping += traced;
     code = step_alone(s);
     s->database->stepping -= traced;
+    if (first && (code == SQLITE_ROW || code == SQLITE_DONE) && is_query(s))
+        rootstock_hold_snapshot(s->database->db, code == SQLITE_ROW);
     if (code != SQLITE_ROW) return stepped(s, code, first);
     if (rsti_is_traced(s->database)) rsti_trace_row(s);
     return code;
@@ -252,7 +260,9 @@ static inline __attribute__((always_inline)) int step(rsti_statement *s) {
         s->running = true;
         d->serial++;
         code = sqlite3_step(s->real);
-        return code == SQLITE_ROW ? code : stepped(s, code, true);
+        if (code != SQLITE_ROW) return stepped(s, code, true);
+        rootstock_hold_snapshot(d->db, true);
+        return code;
     }
     code = sqlite3_step(s->real);
     return code == SQLITE_ROW ? code : stepped(s, code, false);

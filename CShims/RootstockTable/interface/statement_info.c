@@ -89,6 +89,25 @@ int rootstock_txn_state(sqlite3 *db) {
     return store_of(c)->reader_pinned ? SQLITE_TXN_READ : SQLITE_TXN_NONE;
 }
 
+void rootstock_hold_snapshot(sqlite3 *db, int goes_on) {
+    rst_connection *c = rst_connection_of(db);
+    const rst_store *store = store_of(c);
+    rootstock_transaction *transaction;
+    bool is_writer;
+    if (c == NULL || store->open_cursors > 0 || store->writer_cursors != NULL || store->shared == NULL) return;
+    if (store->reads_on || sqlite3_txn_state(db, "main") == SQLITE_TXN_NONE) return;
+    if (store->writer != NULL || store->reader_pinned) {
+        if (goes_on) (void)rst_snapshot_hold(c);
+        return;
+    }
+    rst_call_enter();
+    if (rst_read_begin(c, &transaction, &is_writer, NULL) == SQLITE_OK) {
+        (void)rst_snapshot_hold(c);
+        rst_read_end(c, is_writer);
+    }
+    (void)rst_call_leave(SQLITE_OK);
+}
+
 int rootstock_violates(sqlite3 *db) {
     rst_connection *c = rst_connection_of(db);
     return c != NULL && store_of(c)->writer != NULL && rst_foreign_deferred(c) > 0;

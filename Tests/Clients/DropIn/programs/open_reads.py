@@ -1,4 +1,4 @@
-# A statement that reads the schema alone, left open: its connection reads and writes in its snapshot, as WAL mode does.
+# A query left open that has not looked at a table yet: its connection reads and writes in its snapshot, as in WAL mode.
 import sqlite3
 
 
@@ -20,15 +20,21 @@ one, two = connect(), connect()
 for sql in ["CREATE TABLE t(a, b)", "CREATE TABLE u(a)", "INSERT INTO t VALUES (1, 1), (2, 2)"]:
     one.execute(sql)
 
-for schema in [
+for query in [
     "SELECT name FROM sqlite_master ORDER BY name",
     "PRAGMA table_info(t)",
     "SELECT name FROM pragma_table_info('t')",
     "PRAGMA table_list",
+    "PRAGMA integrity_check",
+    "SELECT a FROM t WHERE 0 UNION ALL SELECT 5",
+    "SELECT count(*) FROM t WHERE 0",
+    "SELECT 5, CASE WHEN 0 THEN (SELECT a FROM t) END",
+    "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c WHERE x<9) SELECT x FROM c WHERE x<3 OR EXISTS(SELECT 1 FROM t)",
+    "SELECT value FROM json_each('[1,2,3]') WHERE value < 2 OR value < (SELECT count(*) FROM t)",
 ]:
-    print("--", schema)
+    print("--", query)
     # Rows and codes beside another's commit.
-    read = one.execute(schema)
+    read = one.execute(query)
     tell(two, "INSERT INTO t VALUES (10, 0)")
     tell(one, COUNT)
     tell(one, "INSERT INTO t VALUES (100, 0)")
@@ -41,7 +47,7 @@ for schema in [
     tell(one, COUNT)
     tell(one, "INSERT INTO t VALUES (1000, 0)")
     # Its own commit, then another's.
-    read = one.execute(schema)
+    read = one.execute(query)
     tell(one, "INSERT INTO t VALUES (1000, 0)")
     tell(two, "INSERT INTO t VALUES (10, 0)")
     tell(one, COUNT)
@@ -51,7 +57,7 @@ for schema in [
     # Begun in a transaction, and open behind its end.
     for begin, end in [("BEGIN", "COMMIT"), ("BEGIN IMMEDIATE", "COMMIT"), ("BEGIN IMMEDIATE", "ROLLBACK")]:
         tell(one, begin)
-        read = one.execute(schema)
+        read = one.execute(query)
         tell(one, COUNT)
         if begin != "BEGIN":
             tell(one, "UPDATE t SET b = b + 1")
@@ -62,7 +68,16 @@ for schema in [
         read.close()
         tell(one, COUNT)
     # Nothing is held behind a statement that was read to its end.
-    one.execute(schema).fetchall()
+    one.execute(query).fetchall()
     tell(two, "INSERT INTO t VALUES (10, 0)")
     tell(one, COUNT)
     tell(one, "DELETE FROM t WHERE a = 10")
+
+# In a transaction such a query is the first read, even if it gives no row.
+for query in ["SELECT a FROM t WHERE 0", "SELECT a FROM t LIMIT 0", "SELECT count(*) FROM t WHERE 0", "SELECT 1"]:
+    tell(one, "BEGIN")
+    tell(one, query)
+    tell(two, "INSERT INTO t VALUES (10, 0)")
+    tell(one, COUNT)
+    tell(one, "DELETE FROM t WHERE a = 10")
+    tell(one, "COMMIT")
