@@ -2,11 +2,9 @@
 ** blob.c - sqlite3_blob_open and its kin on a store's tables.
 **
 ** A handle keeps a copy of the value, as it was when it was opened. It expires, as SQLite's does, when its row is
-** changed or deleted through the connection. One that writes expires when a transaction is rolled back, too. A write
-** goes into the row at once, past triggers and constraints, and into the copies of other handles on the value. Each
-** handle owns a statement that reads the schema and stays open. So the connection reads on in one snapshot, as beside a
-** handle of SQLite's own, and sqlite3_close answers as it does there. Handles on native tables are SQLite's: the list
-** of ours tells them apart.
+** changed or deleted through the connection; one that writes, when a transaction is rolled back, too. A write goes into
+** the row at once, past triggers and constraints, and into other handles' copies. Each handle owns a statement that is
+** left open. So the connection reads on in one snapshot, and sqlite3_close answers, as beside one of SQLite's own.
 */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -14,7 +12,6 @@
 #include <string.h>
 
 #include "interpose.h"
-
 typedef struct rsti_blob rsti_blob;
 struct rsti_blob {
     rsti_blob *next;    /* of all */
@@ -202,9 +199,8 @@ static int seek(rsti_blob *blob, sqlite3_int64 rowid, char **message) {
 /* From here on the connection's snapshot stands still. */
 static int hold(rsti_blob *blob) {
     rsti_database *d = blob->database;
-    int code;
     d->own++;
-    code = sqlite3_prepare_v2(d->db, "SELECT name FROM main.rootstock_schema", -1, &blob->holder, NULL);
+    int code = sqlite3_prepare_v2(d->db, "SELECT name FROM main.rootstock_schema", -1, &blob->holder, NULL);
     if (code == SQLITE_OK) code = sqlite3_step(blob->holder);
     d->own--;
     return code == SQLITE_ROW ? SQLITE_OK : code;
@@ -369,8 +365,7 @@ INTERPOSED(int, blob_reopen, (sqlite3_blob * handle, sqlite3_int64 rowid)) {
 /* A handle that only reads outlives ROLLBACK, as SQLite's does. */
 static void read_again(rsti_blob *blob) {
     char *message = NULL;
-    const int size = blob->size;
-    blob->undone = false;
+    int size = blob->size;
     if (seek(blob, blob->rowid, &message) != SQLITE_OK || blob->size != size) blob->stale = true;
     sqlite3_free(message);
 }
@@ -378,6 +373,7 @@ static void read_again(rsti_blob *blob) {
 /* SQLITE_OK where so many bytes can be had at the place. */
 static int within(rsti_blob *blob, int count, int offset) {
     if (blob->undone && !blob->stale && !blob->expired) read_again(blob);
+    blob->undone = false;
     if (count < 0 || offset < 0 || (sqlite3_int64)offset + count > blob->size) return SQLITE_ERROR;
     if (blob->stale && !blob->expired) expire(blob);
     return blob->expired ? SQLITE_ABORT : SQLITE_OK;
@@ -495,6 +491,7 @@ INTERPOSED(int, blob_close, (sqlite3_blob * handle)) {
     if (blob == NULL) return sqlite3_blob_close(handle);
     if (!blob->expired && !blob->internal) {
         rsti_enter(blob->database);
+        (void)sqlite3_reset(blob->holder); /* its end is no call of the program's */
         code = rsti_end(blob->database, blob->code);
         rsti_leave(blob->database);
     }

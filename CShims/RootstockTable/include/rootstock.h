@@ -194,8 +194,8 @@ int rootstock_last_error(sqlite3 *db);
 ** and a count(*) that the engine answers does not read it. */
 int rootstock_txn_state(sqlite3 *db);
 /* Called behind the first step of a query: SQLite's has a snapshot from there on, even if no row of a table was needed
-** yet. So has the store's, for as long as SQLite's read transaction lasts. goes_on: the query gave a row. A failure is met
-** again by what reads next. */
+** yet. So has the store's, for as long as SQLite's read transaction lasts. goes_on: the query gave a row. A failure
+** is met again by what reads next. */
 void rootstock_hold_snapshot(sqlite3 *db, int goes_on);
 /* Whether a deferred foreign key is violated now, so that COMMIT would be refused. */
 int rootstock_violates(sqlite3 *db);

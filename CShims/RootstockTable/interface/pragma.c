@@ -176,7 +176,7 @@ static int pragma_next(sqlite3_vtab_cursor *base) {
     return rst_leave(((rst_eponymous *)base->pVtab)->connection, next_row(base));
 }
 
-/* The schema is read as a table is: while its statement or transaction lasts it stands still, as does everything else. */
+/* The schema is read as a table is: while its statement or transaction lasts it stands still, as all else does. */
 static int hold_snapshot(rst_connection *c, sqlite3_vtab_cursor *base) {
     rst_store *store = store_of(c);
     rootstock_transaction *transaction = NULL;

@@ -44,8 +44,8 @@ int rst_store_follow(rst_connection *c, char **message);
 int rst_generation_check(rst_connection *c, rootstock_transaction *transaction, uint64_t identifier, char **message);
 /* Takes a read lock on the control file, which lasts as long as the explicit transaction does. */
 int rst_snapshot_pin(rst_connection *c);
-/* A statement under way reads without cursors of the store, within rst_read_begin and rst_read_end or in a transaction:
-** its snapshot lasts as long as SQLite's read transaction does, past a commit of this connection, too. */
+/* Between rst_read_begin and rst_read_end, or in a transaction: a statement reads without cursors of the store. Its
+** snapshot lasts as long as SQLite's read transaction does, past a commit of this connection, too. */
 int rst_snapshot_hold(rst_connection *c);
 /* Lets the snapshot go unless somebody still reads. */
 void rst_reader_spare(rst_connection *c);
