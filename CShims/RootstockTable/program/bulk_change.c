@@ -6,8 +6,8 @@
 **   INSERT INTO rootstock_bulk_rows(k,a) SELECT 0,0 FROM rootstock_bulk(statement, table, columns, epoch)
 **   UNION ALL SELECT rowid, value FROM t WHERE condition
 **   UNION ALL SELECT 0,0 FROM rootstock_bulk()
-** The first arm begins and has no row. The second arm's rows are packed by xUpdate of rootstock_bulk_rows and counted by
-** SQLite. The last arm changes the gathered rows (bulk_apply.c), reports their faults and has no row. All is one
+** The first arm begins and has no row. The second arm's rows are packed by xUpdate of rootstock_bulk_rows and counted
+** by SQLite. The last arm changes the gathered rows (bulk_apply.c), reports their faults and has no row. All is one
 ** statement of SQLite's, which undoes it if it fails.
 **
 ** A DELETE of all rows: the first arm shows as many rows as there are, which are only counted, and the last one empties

@@ -14,8 +14,8 @@
 **     theirs. A name that could be a column of either counts as one.
 **  2. The others keep their order. The columns of * keep theirs, as they are written out.
 **  3. No join is moved in a SELECT that may become part of another join.
-**  4. No source is exchanged where a RIGHT or FULL JOIN may be merged into the FROM: beside one, ON may name no table to
-**     its right.
+**  4. No source is exchanged where a RIGHT or FULL JOIN may be merged into the FROM: beside one, ON may name no table
+**     to its right.
 **  5. Parameters keep their order, but where all have a number: any other's number hangs on those before it.
 */
 #include "rewriter/rewriting.h"
