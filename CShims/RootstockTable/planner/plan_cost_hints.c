@@ -27,8 +27,8 @@ static bool may_be_within(sqlite3_index_info *info, const rst_candidate *k) {
            (k->upper >= 0 && !rst_plan_is_literal(info, k->upper));
 }
 
-/* The rows that literals, IS NULL and terms that are not shown leave of those that the plan reaches. One comparison takes a fifteenth. An
-** equality takes three quarters of the table, or half of it where the number is a flag's. */
+/* The rows that literals, IS NULL and terms that are not shown leave of those that the plan reaches. One comparison
+** takes a fifteenth. An equality takes three quarters of the table, or half of it where the number is a flag's. */
 static double rows_left(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k) {
     double rows = k->rows, most;
     int reduced = 0;
