@@ -211,8 +211,19 @@ static int step_alone(rsti_statement *s) {
     return code;
 }
 
+/* A PRAGMA that reads the database. The list of databases is none, though a query of ours answers it. */
+static bool is_reading_pragma(const rsti_statement *s) {
+    const char *p = s->text, *end = s->text + s->length;
+    rst_token token;
+    if (!rsti_begins_with(p, s->length, "PRAGMA")) return false;
+    while ((token = rst_token_next(&p, end)).type != TOKEN_END) {
+        if (rst_token_is(&token, "DATABASE_LIST")) return false;
+    }
+    return true;
+}
+
 static bool is_query(const rsti_statement *s) {
-    if (s->kind == RSTI_CONTROL) return rsti_begins_with(s->text, s->length, "PRAGMA");
+    if (s->kind == RSTI_CONTROL) return is_reading_pragma(s);
     if (s->kind != RSTI_CHANGE) return s->kind == RSTI_QUERY;
     return rsti_begins_with(s->text, s->length, "WITH") && rootstock_stmt_readonly(s->real);
 }
