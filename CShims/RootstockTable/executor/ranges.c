@@ -16,6 +16,9 @@
 ** | none    | text       | exact, and the number it spells | from the first number on | at least texts below ':' |
 ** | none    | number     | exact, and every text           | exact                    | up to the last text      |
 **
+** An expression has no affinity of its own: a TEXT column makes its reals texts of 15 digits, and one text may be equal
+** to many. A text with a point, or of an infinite one, stands for every number there.
+**
 ** Where no affinity but the column's has a say, a value means one key of a TEXT column, or of one without affinity. The
 ** statement says so (one_row.c), or, for a number, SQLite's program does (affinity_probe.c). A text that spells a
 ** number means every spelling of it where a running statement may compare it as a number (affinity_probe.c).
@@ -199,7 +202,17 @@ static char affinity_of_part(const rst_table *table, const rst_part *part) {
     return table->columns[part->column].affinity;
 }
 
-/* Equality on the last column used, when the value may stand for several: up to two ranges. */
+/* Whether a real may have that text, of 15 digits: an expression's may where the other side is a TEXT column. */
+static bool may_be_of_real(const rst_part *part, const rootstock_value *value) {
+    const char *text = value->as.data;
+    if (part->column != -2 || value->type != VALUE_TEXT || value->size == 0) return false;
+    if (memchr(text, '.', value->size) != NULL) return true;
+    if (*text == '-') text++;
+    return value->size - (size_t)(text - (const char *)value->as.data) >= 3 && sqlite3_strnicmp(text, "inf", 3) == 0;
+}
+
+/* Equality on the last column used, when the value may stand for several: up to two ranges. spelled: the text's number;
+** of a text that many numbers may have, any. */
 static int ambiguous_equal(rst_ranges *ranges, const rootstock_buffer *prefix, const rst_part *part, char affinity,
                            const rootstock_value *value, const rootstock_value *spelled) {
     edge from = {0}, to = {0};
@@ -214,8 +227,14 @@ static int ambiguous_equal(rst_ranges *ranges, const rootstock_buffer *prefix, c
         return between(&ranges->range[0], prefix, &from, &to, part, &empty);
     }
     /* none: the number itself first in value order, then text */
-    from.value = to.value = spelled != NULL ? *spelled : *value;
-    to.after = true;
+    if (may_be_of_real(part, value)) {
+        from.is_class = to.is_class = true;
+        from.class_byte = CLASS_NUMBER;
+        to.class_byte = CLASS_TEXT;
+    } else {
+        from.value = to.value = spelled != NULL ? *spelled : *value;
+        to.after = true;
+    }
     code = between(&ranges->range[0], prefix, &from, &to, part, &empty);
     if (code != SQLITE_OK) return code;
     memset(&from, 0, sizeof from);
@@ -251,7 +270,7 @@ int rst_ranges_make(const rst_table *table, const rst_plan *plan, const rst_part
     prefix->size = 0;
     for (int k = 0; k < plan->equals && code == SQLITE_OK; k++) {
         char affinity = affinity_of_part(table, &parts[k]);
-        rootstock_value value, spelled;
+        rootstock_value value, spelled = {0};
         bool exact = false;
         rst_value_from(values[argument], &value);
         if (plan->null_equal[k] == 2) value.type = VALUE_NULL;
@@ -268,7 +287,7 @@ int rst_ranges_make(const rst_table *table, const rst_plan *plan, const rst_part
             unmask(table, affinity, values[argument - 1], &value, ranges);
             bool number = value.type == VALUE_INTEGER || value.type == VALUE_REAL;
             bool spells = affinity == AFFINITY_BLOB && value.type == VALUE_TEXT &&
-                          looks_numeric(&value, values[argument - 1], &spelled);
+                          (may_be_of_real(&parts[k], &value) || looks_numeric(&value, values[argument - 1], &spelled));
             if (number || spells) {
                 code = ambiguous_equal(ranges, prefix, &parts[k], affinity, &value, spells ? &spelled : NULL);
                 goto done;
