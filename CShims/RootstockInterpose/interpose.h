@@ -62,6 +62,7 @@ typedef struct rsti_preupdate rsti_preupdate;
 struct rsti_database {
     sqlite3 *db;
     sqlite3_mutex *mutex;  /* SQLite's of the connection; null in multi-thread mode */
+    const int *cursors;    /* how many read the store now */
     rsti_database *next;   /* in the registry's bucket */
     const char *file_name; /* what sqlite3_db_filename says; from sqlite3_create_filename, or "" */
     char *path;            /* of the store */

@@ -33,11 +33,14 @@ void rsti_fail_function(sqlite3_context *context, int count, sqlite3_value **val
     sqlite3_result_error_code(context, sqlite3_value_int(values[0]));
 }
 
+static const int no_cursors = 0;
+
 static rsti_database *record_of(sqlite3 *db, int flags) {
     rsti_database *d = calloc(1, sizeof *d);
     if (d == NULL) return NULL;
     d->db = db;
     d->mutex = sqlite3_db_mutex(db);
+    d->cursors = &no_cursors;
     d->extended = (flags & SQLITE_OPEN_EXRESCODE) != 0;
     d->error_offset = -1;
     d->powersafe = 1; /* as the system's VFS has it */
@@ -85,6 +88,8 @@ static int open_on(sqlite3 *db, rsti_module *modules, const rsti_choice *choice,
     if (code == SQLITE_OK) code = rootstock_host_attach(db, &rsti_attaching);
     if (code == SQLITE_OK) code = rootstock_open(db, d->path, choice->engine, choice->options, NULL, message);
     if (code == SQLITE_OK) {
+        const int *cursors = rootstock_open_cursors(db);
+        if (cursors != NULL) d->cursors = cursors;
         if (choice->in_memory) rootstock_host_nameless(db);
         d->file_name = file_name_of(choice);
         if (d->file_name == NULL) code = SQLITE_NOMEM;

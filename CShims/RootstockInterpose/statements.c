@@ -272,7 +272,7 @@ static inline __attribute__((always_inline)) int step(rsti_statement *s) {
         d->serial++;
         code = sqlite3_step(s->real);
         if (code != SQLITE_ROW) return stepped(s, code, true);
-        rootstock_hold_snapshot(d->db, true);
+        if (*d->cursors == 0) rootstock_hold_snapshot(d->db, true);
         return code;
     }
     code = sqlite3_step(s->real);

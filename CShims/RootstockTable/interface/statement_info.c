@@ -108,6 +108,11 @@ void rootstock_hold_snapshot(sqlite3 *db, int goes_on) {
     (void)rst_call_leave(SQLITE_OK);
 }
 
+const int *rootstock_open_cursors(sqlite3 *db) {
+    const rst_connection *c = rst_connection_of(db);
+    return c == NULL ? NULL : &store_of(c)->open_cursors;
+}
+
 int rootstock_violates(sqlite3 *db) {
     rst_connection *c = rst_connection_of(db);
     return c != NULL && store_of(c)->writer != NULL && rst_foreign_deferred(c) > 0;
