@@ -230,7 +230,7 @@ static bool is_query(const rsti_statement *s) {
 
 static inline int begin_and_step(rsti_statement *s, bool traced) {
     const bool first = !s->running;
-    int code;
+    int code, before;
     if (first) {
         code = begin(s);
         if (code != SQLITE_OK) {
@@ -239,9 +239,10 @@ static inline int begin_and_step(rsti_statement *s, bool traced) {
         }
     }
     s->database->stepping += traced;
+    before = *s->database->cursors;
     code = step_alone(s);
     s->database->stepping -= traced;
-    if (first && (code == SQLITE_ROW || code == SQLITE_DONE) && is_query(s))
+    if (first && *s->database->cursors <= before && (code == SQLITE_ROW || code == SQLITE_DONE) && is_query(s))
         rootstock_hold_snapshot(s->database->db, code == SQLITE_ROW);
     if (code != SQLITE_ROW) return stepped(s, code, first);
     if (rsti_is_traced(s->database)) rsti_trace_row(s);
@@ -262,7 +263,7 @@ static __attribute__((noinline)) int step_closely(rsti_statement *s) {
 /* A plain query: nothing is done around it, but within a transaction before its first row. */
 static inline __attribute__((always_inline)) int step(rsti_statement *s) {
     rsti_database *d = s->database;
-    int code;
+    int code, before;
     if (!s->plain || s->definitions != d->plain_definitions) return step_closely(s);
     if (!s->running) {
         if (!sqlite3_get_autocommit(d->db)) return step_closely(s);
@@ -270,9 +271,10 @@ static inline __attribute__((always_inline)) int step(rsti_statement *s) {
         s->failed = 0;
         s->running = true;
         d->serial++;
+        before = *d->cursors;
         code = sqlite3_step(s->real);
         if (code != SQLITE_ROW) return stepped(s, code, true);
-        if (*d->cursors == 0) rootstock_hold_snapshot(d->db, true);
+        if (*d->cursors <= before) rootstock_hold_snapshot(d->db, true);
         return code;
     }
     code = sqlite3_step(s->real);

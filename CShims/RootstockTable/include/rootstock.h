@@ -197,8 +197,8 @@ int rootstock_txn_state(sqlite3 *db);
 ** yet. So has the store's, for as long as SQLite's read transaction lasts. goes_on: the query gave a row. A failure
 ** is met again by what reads next. */
 void rootstock_hold_snapshot(sqlite3 *db, int goes_on);
-/* How many cursors read in the snapshot: beside one there is nothing to hold. Lives as long as the connection. Null: no
-** store is open on it. */
+/* How many cursors read in the snapshot: a query whose first step adds one needs no other hold. Lives as long as the
+** connection. Null: no store is open on it. */
 const int *rootstock_open_cursors(sqlite3 *db);
 /* Whether a deferred foreign key is violated now, so that COMMIT would be refused. */
 int rootstock_violates(sqlite3 *db);

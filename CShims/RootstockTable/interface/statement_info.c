@@ -94,7 +94,7 @@ void rootstock_hold_snapshot(sqlite3 *db, int goes_on) {
     const rst_store *store = store_of(c);
     rootstock_transaction *transaction;
     bool is_writer;
-    if (c == NULL || store->open_cursors > 0 || store->writer_cursors != NULL || store->shared == NULL) return;
+    if (c == NULL || store->shared == NULL) return;
     if (store->reads_on || sqlite3_txn_state(db, "main") == SQLITE_TXN_NONE) return;
     if (store->writer != NULL || store->reader_pinned) {
         if (goes_on) (void)rst_snapshot_hold(c);

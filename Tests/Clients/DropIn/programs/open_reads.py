@@ -81,3 +81,18 @@ for query in ["SELECT a FROM t WHERE 0", "SELECT a FROM t LIMIT 0", "SELECT coun
     tell(one, COUNT)
     tell(one, "DELETE FROM t WHERE a = 10")
     tell(one, "COMMIT")
+
+# Beside an older query, which looks at a table and is closed before the query.
+for query in ["SELECT 5 UNION ALL SELECT a FROM t", "WITH c AS (SELECT 5) SELECT * FROM c UNION ALL SELECT a FROM t", "SELECT a FROM t"]:
+    for before in ["SELECT 1", "SELECT a FROM t WHERE 0", "INSERT INTO u VALUES (1)"]:
+        older = one.execute("SELECT a FROM t")
+        tell(one, before)
+        read = one.execute(query)
+        older.close()
+        tell(two, "INSERT INTO t VALUES (10, 0)")
+        tell(one, COUNT)
+        tell(one, "DELETE FROM t WHERE a = 10")
+        print(read.fetchall())
+        read.close()
+        tell(one, COUNT)
+        tell(one, "DELETE FROM t WHERE a = 10")

@@ -8,7 +8,8 @@ writer.execute("CREATE TABLE t(a)")
 writer.execute("CREATE INDEX i ON t(a)")
 for first in ["SELECT 1", "SELECT * FROM sqlite_master", "PRAGMA schema_version", "PRAGMA user_version", "PRAGMA application_id",
               "PRAGMA data_version", "PRAGMA table_info(t)", "PRAGMA table_xinfo(t)", "PRAGMA index_list(t)", "PRAGMA index_info(i)",
-              "PRAGMA table_list", "SELECT * FROM pragma_table_info('t')", "PRAGMA integrity_check", "PRAGMA database_list"]:
+              "PRAGMA table_list", "SELECT * FROM pragma_table_info('t')", "PRAGMA integrity_check", "PRAGMA database_list",
+              "PRAGMA main . database_list"]:
     writer.execute("DELETE FROM t")
     reader.execute("BEGIN")
     reader.execute(first).fetchall()
