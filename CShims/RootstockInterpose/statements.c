@@ -106,9 +106,11 @@ static int step_change(rsti_statement *s) {
 static int step_control(rsti_statement *s) {
     rsti_database *d = s->database;
     const int code = sqlite3_step(s->real);
-    if (code != SQLITE_DONE || !rsti_begins_with(s->text, s->length, "ROLLBACK")) return code;
+    const bool within = changing_within(d) != NULL;
+    if (code != SQLITE_DONE || (d->blobs == NULL && !within) || !rsti_begins_with(s->text, s->length, "ROLLBACK"))
+        return code;
     rsti_blobs_expire(d, NULL, NULL);
-    if (changing_within(d) != NULL && !sqlite3_get_autocommit(d->db)) { /* ROLLBACK TO */
+    if (within && !sqlite3_get_autocommit(d->db)) { /* ROLLBACK TO */
         d->aborts = true;
         rootstock_abort_changes(d->db, 1);
     }

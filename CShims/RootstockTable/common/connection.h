@@ -16,4 +16,9 @@ struct rst_connection {
     int last_error;                         /* extended code, see rootstock_last_error */
 };
 
+/* Whether temp may hold anything: SQLite gives it a file name, of no bytes, with its first use. */
+static inline bool rst_has_temp(const rst_connection *c) {
+    return sqlite3_db_filename(c->db, "temp") != NULL;
+}
+
 #endif

@@ -129,10 +129,7 @@ static int load_tables(rst_connection *c, const rst_catalog *catalog, const rst_
             for (int p = 0; p < index->part_count; p++) rewriter->has_expressions |= index->parts[p].column == -2;
         }
     }
-    rewriter->view_joins = VIEWS_INNER;
-    for (int i = 0; i < catalog->count && rewriter->view_joins == VIEWS_INNER; i++) {
-        if (catalog->objects[i].type[0] == 'v') rewriter->view_joins = VIEWS_UNKNOWN;
-    }
+    rewriter->view_joins = VIEWS_UNKNOWN;
     store_of(c)->epoch++;
     planner_of(c)->schema_state++;
     return code;

@@ -84,7 +84,7 @@ static int read_objects(rst_connection *c, struct rst_temporary_objects *objects
 }
 
 static int read_own(rst_connection *c, struct rst_temporary_objects *objects, const char *types) {
-    if (sqlite3_db_filename(c->db, "temp") == NULL) return SQLITE_OK; /* it has none before its first use */
+    if (!rst_has_temp(c)) return SQLITE_OK;
     return read_objects(
         c, objects, false,
         sqlite3_mprintf("SELECT type, name, tbl_name, sql FROM temp.sqlite_master WHERE type IN (%s) AND sql NOTNULL "

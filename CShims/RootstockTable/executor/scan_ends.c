@@ -26,7 +26,7 @@ typedef struct looked {
 static bool look(looked *l, const rst_syntax *node, bool outermost) {
     rst_scope scope;
     if (node->kind == SYNTAX_VALUES) return false;
-    if (node->kind == SYNTAX_JOIN && (rst_join_has(node, "RIGHT") || rst_join_has(node, "FULL"))) return false;
+    if (node->kind == SYNTAX_JOIN && rst_join_is_right(node)) return false;
     if (node->kind == SYNTAX_FROM) {
         if (!rst_scope_of(l->table->connection, l->tree, NULL, node, &scope) || scope.nested) return false;
         for (int i = 0; i < scope.count; i++) {

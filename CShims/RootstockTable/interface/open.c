@@ -86,7 +86,7 @@ int rst_store_open(rst_connection *c, const char *path, const rootstock_engine *
     engine = store->engine = store->shared->engine;
     tell_opening(store->shared);
     store->read_only |= options->read_only != 0;
-    rewriter_of(c)->temporary_names = sqlite3_db_filename(c->db, "temp") != NULL; /* it has none before its first use */
+    rewriter_of(c)->temporary_names = rst_has_temp(c);
     limit = engine->maximum_key_size(store->shared->environment);
     store->long_key_limit = limit == 0 ? SIZE_MAX : limit - 8;
     const uint32_t places = ROOTSTOCK_CAPABILITY_FILE | ROOTSTOCK_CAPABILITY_DIRECTORY | ROOTSTOCK_CAPABILITY_DURABLE;

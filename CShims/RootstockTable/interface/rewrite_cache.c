@@ -193,7 +193,7 @@ static bool is_ready(rst_connection *c) {
 /* Whether temp has no tables, no file is attached, and no statement of ours runs: names mean what they do in main. */
 static bool is_alone(const rst_connection *c) {
     const char *third = sqlite3_db_name(c->db, 2); /* behind main and temp: ours (txn_hook_vfs.c) */
-    return sqlite3_db_filename(c->db, "temp") == NULL &&
+    return !rst_has_temp(c) &&
            (third == NULL || (strcmp(third, "rootstock") == 0 && sqlite3_db_name(c->db, 3) == NULL)) &&
            rewriter_of(c)->trigger_depth == 0 && executor_of(c)->programs_running == 0;
 }

@@ -276,3 +276,11 @@ bool rst_token_seek(const char **position, const char *end, const char *word) {
     while (token.type != TOKEN_END && !rst_token_is(&token, word) && !rst_token_mark(&token, word));
     return token.type != TOKEN_END;
 }
+
+bool rst_text_mentions(const char *text, const char *end, const char *word) {
+    const int size = (int)strlen(word);
+    for (const char *p = text; end - p >= size; p++) {
+        if ((*p | 0x20) == *word && sqlite3_strnicmp(p, word, size) == 0) return true;
+    }
+    return false;
+}

@@ -60,6 +60,8 @@ bool rst_token_is_row(const rst_token *token);
 rst_token rst_token_object(const char **position, const char *end, rst_token *schema);
 /* Moves *position behind the first token that is this word or mark. False, and it is at the end: there is none. */
 bool rst_token_seek(const char **position, const char *end, const char *word);
+/* Whether the word (lower case) stands in the text, within others, too: a text without it is not worth a tree. */
+bool rst_text_mentions(const char *text, const char *end, const char *word);
 /* *position stands behind an opening parenthesis: moves it behind the matching one. False if there is none. */
 bool rst_token_skip_parentheses(const char **position, const char *end);
 

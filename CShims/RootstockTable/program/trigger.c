@@ -304,7 +304,7 @@ static int drop_temporary(rst_connection *c, char **message) {
     sqlite3_stmt *views = NULL;
     char *sql;
     int code;
-    if (sqlite3_db_filename(c->db, "temp") == NULL) return SQLITE_OK; /* it has none before its first use */
+    if (!rst_has_temp(c)) return SQLITE_OK;
     text = sqlite3_str_new(NULL);
     code = sqlite3_prepare_v2(
         c->db, "SELECT name FROM temp.sqlite_master WHERE name>'rootstock view ' AND name<'rootstock view!'", -1,

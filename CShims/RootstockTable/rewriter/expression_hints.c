@@ -249,7 +249,7 @@ static void look(adding *a, const rst_syntax *node) {
     rst_token name;
     switch (node->kind) {
     case SYNTAX_JOIN:
-        a->outer |= rst_join_has(node, "RIGHT") || rst_join_has(node, "FULL");
+        a->outer |= rst_join_is_right(node);
         a->merged |= rst_join_has(node, "NATURAL");
         break;
     case SYNTAX_TABLE:

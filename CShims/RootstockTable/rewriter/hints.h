@@ -51,6 +51,8 @@ bool rst_scope_of(rst_connection *c, const rst_syntax_tree *tree, const rst_synt
                   rst_scope *out);
 /* Whether the words of a SYNTAX_JOIN have this one (upper case). */
 bool rst_join_has(const rst_syntax *join, const char *word);
+/* Whether it is a RIGHT or FULL JOIN. Null is none. */
+bool rst_join_is_right(const rst_syntax *join);
 /* The one item of that name, or that is the table; or null. */
 const rst_scope_item *rst_scope_named(const rst_scope *scope, const rst_token *name);
 const rst_scope_item *rst_scope_table(const rst_scope *scope, const rst_table *table);

@@ -97,9 +97,7 @@ static bool may_order(const rst_syntax *core, const order *s) {
     for (const rst_syntax *child = core->first; child != NULL; child = child->next) star |= is_star(child);
     for (int i = 0; i < s->scope.count; i++) {
         const rst_scope_item *item = &s->scope.items[i];
-        const rst_syntax *join = item->join;
-        if (join != NULL && (rst_join_has(join, "RIGHT") || rst_join_has(join, "FULL") || rst_join_has(join, "CROSS")))
-            return false;
+        if (rst_join_is_right(item->join) || (item->join != NULL && rst_join_has(item->join, "CROSS"))) return false;
         if (star && (item->name.type == TOKEN_END || rst_scope_named(&s->scope, &item->name) != item)) return false;
     }
     return !s->scope.merged && !s->scope.nested;

@@ -108,8 +108,7 @@ static void blank(rst_rewriting *w, const rst_syntax *join) {
 /* Blanks the joins that are inner ones. */
 static void write_inner(rst_rewriting *w, joins *s) {
     for (int i = 0; i < s->scope.count; i++) {
-        const rst_syntax *join = s->scope.items[i].join;
-        if (join != NULL && (rst_join_has(join, "RIGHT") || rst_join_has(join, "FULL"))) return;
+        if (rst_join_is_right(s->scope.items[i].join)) return;
     }
     for (int i = 1; i < s->scope.count; i++) {
         bool inner = s->left[i] && s->where != NULL && rejects(s, s->where->first, i);

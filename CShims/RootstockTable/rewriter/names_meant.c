@@ -14,7 +14,7 @@ static bool is_temporary_view(rst_connection *c, const char *name) {
 }
 
 bool rst_is_hidden(rst_connection *c, const char *name) {
-    if (sqlite3_db_filename(c->db, "temp") == NULL) return false; /* it has none before its first use */
+    if (!rst_has_temp(c)) return false;
     return sqlite3_table_column_metadata(c->db, "temp", name, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK ||
            is_temporary_view(c, name);
 }

@@ -103,16 +103,9 @@ static const rst_syntax *table_of(const rst_syntax *core) {
                : NULL;
 }
 
-/* A statement without the word is not worth a tree: most SELECTs. */
-static bool has_word(const char *p, const char *end) {
-    for (; end - p >= 6; p++) {
-        if ((*p | 0x20) == 'o' && sqlite3_strnicmp(p, "offset", 6) == 0) return true;
-    }
-    return false;
-}
-
 int rst_offset_tell(rst_connection *c, rst_draft *draft) {
-    const rst_syntax_tree *tree = has_word(draft->text, draft->end) ? rst_draft_tree(draft) : NULL;
+    const bool mentions = rst_text_mentions(draft->text, draft->end, "offset");
+    const rst_syntax_tree *tree = mentions ? rst_draft_tree(draft) : NULL;
     const rst_syntax *core, *order, *limit, *name = NULL;
     rst_token schema, table;
     rst_edits edits = {0};

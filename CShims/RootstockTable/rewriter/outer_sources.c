@@ -11,19 +11,10 @@
 
 #include <string.h>
 
-/* The first place of the word in the text, within others too; or null. */
-static const char *seek_word(const char *text, const char *word, int size) {
-    for (const char *p = text; *p != '\0'; p++) {
-        if ((*p | 0x20) == *word && sqlite3_strnicmp(p, word, size) == 0) return p;
-    }
-    return NULL;
-}
-
-static bool may_join_right(const char *text) {
-    const char *p = text, *end;
+static bool may_join_right(const char *text, const char *end) {
+    const char *p = text;
     bool side = false;
-    if (seek_word(text, "right", 5) == NULL && seek_word(text, "full", 4) == NULL) return false;
-    end = text + strlen(text);
+    if (!rst_text_mentions(text, end, "right") && !rst_text_mentions(text, end, "full")) return false;
     while (p < end) {
         const rst_token token = rst_token_next(&p, end);
         if (token.type == TOKEN_END) break;
@@ -40,10 +31,12 @@ static rst_view_joins view_joins(rst_connection *c) {
     rewriter->view_joins = VIEWS_INNER;
     for (int i = 0; i < catalog->count && rewriter->view_joins != VIEWS_RIGHT; i++) {
         const rst_object *view = &catalog->objects[i];
+        const char *end;
         if (!rst_object_is(view, "view") || view->sql == NULL) continue;
-        if (may_join_right(view->sql))
+        end = view->sql + strlen(view->sql);
+        if (may_join_right(view->sql, end))
             rewriter->view_joins = VIEWS_RIGHT;
-        else if (seek_word(view->sql, "left", 4) != NULL)
+        else if (rst_text_mentions(view->sql, end, "left"))
             rewriter->view_joins = VIEWS_LEFT;
     }
     return rewriter->view_joins;
@@ -62,7 +55,7 @@ static bool joins_outside(const rst_syntax *select) {
         if (part->kind != SYNTAX_RESULT && part->kind != SYNTAX_FROM && part->kind != SYNTAX_WHERE) return false;
         for (const rst_syntax *join = part->first; part->kind == SYNTAX_FROM && join != NULL; join = join->next) {
             if (join->kind != SYNTAX_JOIN) continue;
-            if (rst_join_has(join, "RIGHT") || rst_join_has(join, "FULL") || rst_join_has(join, "CROSS")) return false;
+            if (rst_join_is_right(join) || rst_join_has(join, "CROSS")) return false;
             left |= rst_join_has(join, "LEFT");
         }
     }
@@ -132,7 +125,7 @@ bool rst_has_outer_source(const rst_rewriting *w, const rst_scope *scope) {
 /* Whether every table below the node is known, and no join a RIGHT or FULL one. */
 static bool joins_known(const rst_rewriting *w, const rst_syntax *node) {
     rst_token schema, name;
-    if (node->kind == SYNTAX_JOIN && (rst_join_has(node, "RIGHT") || rst_join_has(node, "FULL"))) return false;
+    if (node->kind == SYNTAX_JOIN && rst_join_is_right(node)) return false;
     if (node->kind == SYNTAX_TABLE && rst_syntax_child(node, SYNTAX_VECTOR) == NULL) {
         name = rst_syntax_name(node->first, &schema);
         if (!rst_syntax_defines(w->tree, &name) && rst_target(w->c, &schema, &name) == NULL &&

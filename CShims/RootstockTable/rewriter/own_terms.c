@@ -101,15 +101,9 @@ static void visit(rst_connection *c, const rst_syntax_tree *tree, const rst_synt
     }
 }
 
-static bool has_left(const char *p, const char *end) {
-    for (; end - p >= 4; p++) {
-        if ((*p | 0x20) == 'l' && sqlite3_strnicmp(p, "left", 4) == 0) return true;
-    }
-    return false;
-}
-
 int rst_own_terms_tell(rst_connection *c, rst_draft *draft) {
-    const rst_syntax_tree *tree = has_left(draft->text, draft->end) ? rst_draft_tree(draft) : NULL;
+    const bool mentions = rst_text_mentions(draft->text, draft->end, "left");
+    const rst_syntax_tree *tree = mentions ? rst_draft_tree(draft) : NULL;
     rst_edits edits = {0};
     if (tree == NULL) return draft->parsed == SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
     if (tree->root->kind != SYNTAX_SELECT) return SQLITE_OK;

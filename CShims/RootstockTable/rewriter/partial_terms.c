@@ -37,7 +37,7 @@ static void look(const rst_syntax *node, bool on, looked *out) {
     switch (node->kind) {
     case SYNTAX_JOIN:
         out->left |= rst_join_has(node, "LEFT");
-        out->silent |= rst_join_has(node, "RIGHT") || rst_join_has(node, "FULL");
+        out->silent |= rst_join_is_right(node);
         break;
     case SYNTAX_CALL: { /* like(pattern, x) is shown as x LIKE pattern */
         rst_token qualifier, name = rst_syntax_name(node->first, &qualifier);

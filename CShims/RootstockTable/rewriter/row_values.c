@@ -41,9 +41,7 @@ static bool is_of_tables(rst_connection *c, const rst_syntax *node) {
     case SYNTAX_SOURCE:
     case SYNTAX_JOINED: return false;
     case SYNTAX_JOIN:
-        if (rst_join_has(node, "LEFT") || rst_join_has(node, "RIGHT") || rst_join_has(node, "FULL") ||
-            rst_join_has(node, "NATURAL"))
-            return false;
+        if (rst_join_has(node, "LEFT") || rst_join_is_right(node) || rst_join_has(node, "NATURAL")) return false;
         break;
     case SYNTAX_TABLE:
     case SYNTAX_TARGET: {

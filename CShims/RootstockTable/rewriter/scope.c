@@ -12,6 +12,10 @@ bool rst_join_has(const rst_syntax *join, const char *word) {
     return rst_token_seek(&p, join->end, word);
 }
 
+bool rst_join_is_right(const rst_syntax *join) {
+    return join != NULL && (rst_join_has(join, "RIGHT") || rst_join_has(join, "FULL"));
+}
+
 static void read_node(rst_connection *c, const rst_syntax_tree *tree, const rst_syntax *node, rst_scope_item *item) {
     const rst_syntax *alias = rst_syntax_child(node, SYNTAX_ALIAS);
     rst_token schema;

@@ -191,8 +191,7 @@ static void tell_select(sorted *s, const rst_syntax *core, const rst_syntax *ord
         !rst_scope_of(s->c, s->tree, NULL, from, &scope) || scope.count < 2 || scope.nested)
         return;
     for (int i = 1; i < scope.count; i++) {
-        const rst_syntax *join = scope.items[i].join;
-        if (join != NULL && (rst_join_has(join, "RIGHT") || rst_join_has(join, "FULL"))) return;
+        if (rst_join_is_right(scope.items[i].join)) return;
     }
     item = rst_scope_column(&scope, meant(core, order->first->first), &column);
     if (item == NULL || item->left || !may_lead(item->table, column)) return;
