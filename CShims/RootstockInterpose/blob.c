@@ -12,11 +12,12 @@
 #include <string.h>
 
 #include "interpose.h"
+
 typedef struct rsti_blob rsti_blob;
 struct rsti_blob {
-    rsti_blob *next;    /* of all */
-    rsti_blob *sibling; /* of its connection */
-    rsti_database *database;
+    rsti_blob *next;         /* of all */
+    rsti_blob *sibling;      /* of its connection */
+    rsti_database *database; /* null once it is closed, which it may be beside handles that have expired */
     sqlite3_stmt *holder;
     char *table, *column;
     sqlite3_int64 rowid;
@@ -53,6 +54,14 @@ void rsti_blobs_expire(rsti_database *d, const char *table, const sqlite3_int64 
         else
             blob->stale = true;
     }
+}
+
+void rsti_blobs_orphan(const rsti_database *d) {
+    (void)pthread_mutex_lock(&lock);
+    for (rsti_blob *blob = all; blob != NULL; blob = blob->next) {
+        if (blob->database == d) blob->database = NULL;
+    }
+    (void)pthread_mutex_unlock(&lock);
 }
 
 /* ---- what may be opened ---- */
@@ -344,6 +353,7 @@ INTERPOSED(int, blob_reopen, (sqlite3_blob * handle, sqlite3_int64 rowid)) {
     char *message = NULL;
     int code;
     if (blob == NULL) return sqlite3_blob_reopen(handle, rowid);
+    if (blob->database == NULL) return SQLITE_ABORT;
     if (blob->internal) return blob->expired ? SQLITE_ABORT : seek_internal(blob, rowid);
     rsti_enter(blob->database);
     if (blob->expired) {
@@ -383,6 +393,7 @@ INTERPOSED(int, blob_read, (sqlite3_blob * handle, void *to, int count, int offs
     rsti_blob *blob = ours(handle);
     int code;
     if (blob == NULL) return sqlite3_blob_read(handle, to, count, offset);
+    if (blob->database == NULL) return SQLITE_ABORT;
     if (blob->internal) {
         code = within(blob, count, offset);
         if (code == SQLITE_OK && count > 0) memcpy(to, blob->data + offset, (size_t)count);
@@ -408,12 +419,6 @@ static void write_siblings(rsti_blob *blob, const void *from, int count, int off
     }
 }
 
-/* What the program counts: the rows that handles have put are none of its. */
-static sqlite3_int64 changes_of(rsti_database *d) {
-    if (d->uncounted != 0 && sqlite3_total_changes64(d->db) == d->counted_at) return d->changes_then;
-    return sqlite3_changes64(d->db);
-}
-
 static int write_bytes(rsti_blob *blob, const void *from, int count, int offset) {
     rsti_database *d = blob->database;
     unsigned char *whole;
@@ -426,7 +431,7 @@ static int write_bytes(rsti_blob *blob, const void *from, int count, int offset)
     if (whole == NULL) return rsti_fail(d, SQLITE_NOMEM, NULL);
     memcpy(whole, blob->data, (size_t)blob->size);
     memcpy(whole + offset, from, (size_t)count);
-    changes = changes_of(d);
+    changes = rsti_changes_of(d);
     total = sqlite3_total_changes64(d->db);
     code = rootstock_put_value(d->db, blob->table, blob->column, blob->rowid, blob->type, whole,
                                (sqlite3_uint64)blob->size);
@@ -445,30 +450,11 @@ static int write_bytes(rsti_blob *blob, const void *from, int count, int offset)
     return code;
 }
 
-INTERPOSED(sqlite3_int64, changes64, (sqlite3 * db)) {
-    rsti_database *d = RSTI_FIND(db);
-    return d == NULL ? sqlite3_changes64(db) : changes_of(d);
-}
-
-INTERPOSED(int, changes, (sqlite3 * db)) {
-    rsti_database *d = RSTI_FIND(db);
-    return d == NULL ? sqlite3_changes(db) : (int)changes_of(d);
-}
-
-INTERPOSED(sqlite3_int64, total_changes64, (sqlite3 * db)) {
-    rsti_database *d = RSTI_FIND(db);
-    return d == NULL ? sqlite3_total_changes64(db) : sqlite3_total_changes64(db) - d->uncounted;
-}
-
-INTERPOSED(int, total_changes, (sqlite3 * db)) {
-    rsti_database *d = RSTI_FIND(db);
-    return d == NULL ? sqlite3_total_changes(db) : (int)(sqlite3_total_changes64(db) - d->uncounted);
-}
-
 INTERPOSED(int, blob_write, (sqlite3_blob * handle, const void *from, int count, int offset)) {
     rsti_blob *blob = ours(handle);
     int code;
     if (blob == NULL) return sqlite3_blob_write(handle, from, count, offset);
+    if (blob->database == NULL) return SQLITE_ABORT;
     rsti_enter(blob->database);
     code = write_bytes(blob, from, count, offset);
     rsti_leave(blob->database);

@@ -20,9 +20,8 @@
 **
 ** Invariant: what is done for a program's native connection is a call of the real function with the same arguments.
 **
-** Circle: authorizer.c blob.c errors.c execute.c guest.c hooks.c module_registration.c open.c pragma.c prepare.c
-** preupdate.c
-** registry.c statements.c trace.c
+** Circle: authorizer.c blob.c counts.c errors.c execute.c guest.c hooks.c module_registration.c open.c pragma.c
+** prepare.c preupdate.c registry.c statements.c trace.c
 **   (a function of SQLite's is written by others: sqlite3_exec prepares and steps, a statement asks the authorizer).
 */
 #ifndef ROOTSTOCK_INTERPOSE_H
@@ -379,6 +378,12 @@ void rsti_preupdate_free(rsti_preupdate *preupdate);
 /* ---- blob.c ---- */
 /* A row of a store's table is another one, or gone: handles on its values expire. table null: those on any. */
 void rsti_blobs_expire(rsti_database *d, const char *table, const sqlite3_int64 *rowid);
+/* The connection is about to be freed. Handles on it that have expired fail from now on. */
+void rsti_blobs_orphan(const rsti_database *d);
+
+/* ---- counts.c ---- */
+/* What sqlite3_changes says to the program: rows that blob handles have put are none of its. */
+sqlite3_int64 rsti_changes_of(rsti_database *d);
 
 /* ---- copy.c ---- */
 /* A native database in memory that holds what the store holds. */

@@ -70,6 +70,7 @@ static void forget(void *context) {
     (void)pthread_rwlock_unlock(&lock);
     if (d->file_name != NULL) sqlite3_free_filename((char *)(uintptr_t)d->file_name);
     if (d->temporary != NULL) rsti_temporary_release(d->temporary);
+    rsti_blobs_orphan(d);
     rsti_modules_forget(d);
     rsti_twin_free(d->twin);
     rsti_preupdate_free(d->preupdate);

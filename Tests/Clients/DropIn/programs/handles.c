@@ -30,6 +30,22 @@ static void blob(sqlite3 *db, int writable, int size, int offset, int reads) {
     printf(", close %d %s\n", code, sqlite3_errmsg(db));
 }
 
+/* A ROLLBACK ends a handle that writes. It is used again behind sqlite3_close_v2, by a program that closes late. */
+static void outlives(void) {
+    sqlite3 *db;
+    sqlite3_blob *handle = NULL;
+    char byte = 0;
+    sqlite3_open("data.db", &db);
+    sqlite3_exec(db, "CREATE TABLE w(b); INSERT INTO w VALUES(zeroblob(10)), (zeroblob(10))", NULL, NULL, NULL);
+    printf("open %d\n", sqlite3_blob_open(db, "main", "w", "b", 1, 1, &handle));
+    sqlite3_exec(db, "BEGIN; UPDATE w SET b = zeroblob(5) WHERE rowid = 2; ROLLBACK", NULL, NULL, NULL);
+    printf("read %d\n", sqlite3_blob_read(handle, &byte, 1, 0) & 0xff);
+    printf("close_v2 %d\n", sqlite3_close_v2(db));
+    printf("read %d, ", sqlite3_blob_read(handle, &byte, 1, 0) & 0xff);
+    printf("write %d\n", sqlite3_blob_write(handle, &byte, 1, 0) & 0xff);
+    (void)sqlite3_blob_close(handle);
+}
+
 int main(void) {
     sqlite3 *db, *other, *memory;
     sqlite3_backup *backup;
@@ -71,5 +87,6 @@ int main(void) {
     sqlite3_close(memory);
     sqlite3_close(other);
     sqlite3_close(db);
+    outlives();
     return 0;
 }

@@ -1,0 +1,32 @@
+/*
+** counts.c - sqlite3_changes, sqlite3_total_changes and their 64-bit forms.
+**
+** A write through a blob handle puts a row, which SQLite counts. Natively the handle writes into the row, and nothing
+** is counted. So these rows are left out here.
+*/
+#include "interpose.h"
+
+sqlite3_int64 rsti_changes_of(rsti_database *d) {
+    if (d->uncounted != 0 && sqlite3_total_changes64(d->db) == d->counted_at) return d->changes_then;
+    return sqlite3_changes64(d->db);
+}
+
+INTERPOSED(sqlite3_int64, changes64, (sqlite3 * db)) {
+    rsti_database *d = RSTI_FIND(db);
+    return d == NULL ? sqlite3_changes64(db) : rsti_changes_of(d);
+}
+
+INTERPOSED(int, changes, (sqlite3 * db)) {
+    rsti_database *d = RSTI_FIND(db);
+    return d == NULL ? sqlite3_changes(db) : (int)rsti_changes_of(d);
+}
+
+INTERPOSED(sqlite3_int64, total_changes64, (sqlite3 * db)) {
+    rsti_database *d = RSTI_FIND(db);
+    return d == NULL ? sqlite3_total_changes64(db) : sqlite3_total_changes64(db) - d->uncounted;
+}
+
+INTERPOSED(int, total_changes, (sqlite3 * db)) {
+    rsti_database *d = RSTI_FIND(db);
+    return d == NULL ? sqlite3_total_changes(db) : (int)(sqlite3_total_changes64(db) - d->uncounted);
+}
