@@ -89,13 +89,11 @@ int rootstock_txn_state(sqlite3 *db) {
     return store_of(c)->reader_pinned ? SQLITE_TXN_READ : SQLITE_TXN_NONE;
 }
 
-void rootstock_hold_snapshot(sqlite3 *db, int goes_on) {
-    rst_connection *c = rst_connection_of(db);
+static void hold_snapshot(rst_connection *c, bool goes_on) {
     const rst_store *store = store_of(c);
     rootstock_transaction *transaction;
     bool is_writer;
-    if (c == NULL || store->shared == NULL) return;
-    if (store->reads_on || sqlite3_txn_state(db, "main") == SQLITE_TXN_NONE) return;
+    if (store->reads_on || sqlite3_txn_state(c->db, "main") == SQLITE_TXN_NONE) return;
     if (store->writer != NULL || store->reader_pinned) {
         if (goes_on) (void)rst_snapshot_hold(c);
         return;
@@ -106,6 +104,15 @@ void rootstock_hold_snapshot(sqlite3 *db, int goes_on) {
         rst_read_end(c, is_writer);
     }
     (void)rst_call_leave(SQLITE_OK);
+}
+
+void rootstock_hold_snapshot(sqlite3 *db, int goes_on) {
+    rst_connection *c = rst_connection_of(db);
+    if (c == NULL || store_of(c)->shared == NULL) return;
+    /* No other thread may end the last statement between the look and the hold: nothing would end the hold then. */
+    sqlite3_mutex_enter(sqlite3_db_mutex(db));
+    hold_snapshot(c, goes_on != 0);
+    sqlite3_mutex_leave(sqlite3_db_mutex(db));
 }
 
 const int *rootstock_open_cursors(sqlite3 *db) {

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { THREADS = 4, ROUNDS = 150 };
+enum { THREADS = 4, ROUNDS = 150, ROUNDS_OF_ALL = 6 };
 
 static sqlite3 *shared;
-static int errors;
+static int errors, round_of_all;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static void failed(const char *what, int code) {
@@ -47,9 +47,10 @@ static void *on_the_shared_one(void *argument) {
         if (code != SQLITE_ROW || sqlite3_column_int(s, 0) != 1) failed("update", code);
         sqlite3_finalize(s);
         if (i % 50 == 7) {
+            const int number = round_of_all * ROUNDS + i; /* where others read a table is not dropped, and stays */
             char *sql =
                 sqlite3_mprintf("CREATE TABLE made_%d_%d(a); INSERT INTO made_%d_%d VALUES (1); DROP TABLE made_%d_%d",
-                                me, i, me, i, me, i);
+                                me, number, me, number, me, number);
             code = sqlite3_exec(shared, sql, NULL, NULL, NULL);
             if (code != SQLITE_OK && code != SQLITE_LOCKED) failed("schema", code); /* others read meanwhile */
             sqlite3_free(sql);
@@ -98,6 +99,15 @@ static void all(void *(*body)(void *)) {
     printf("errors %d\n", errors);
 }
 
+/* When no thread reads any longer, the shared connection sees what another one commits: none left a snapshot behind. */
+static void another_commits(void) {
+    sqlite3 *db;
+    sqlite3_open("data.db", &db);
+    printf("another %d\n", sqlite3_exec(db, "INSERT INTO u(n) VALUES (-1)", NULL, NULL, NULL));
+    sqlite3_close(db);
+    run("SELECT count(*) FROM u; DELETE FROM u");
+}
+
 /* Another thread interrupts what this one runs. */
 static void *interrupter(void *argument) {
     while (*(volatile int *)argument == 0) {
@@ -114,7 +124,11 @@ int main(void) {
     run("PRAGMA journal_mode = wal; PRAGMA synchronous = off");
     run("CREATE TABLE t(id INTEGER PRIMARY KEY, thread INT, n INT, m INT DEFAULT 0); CREATE INDEX i ON t(thread, n)");
     run("CREATE TABLE u(id INTEGER PRIMARY KEY, thread INT, n INT)");
-    all(on_the_shared_one);
+    for (; round_of_all < ROUNDS_OF_ALL; round_of_all++) {
+        run("DELETE FROM t");
+        all(on_the_shared_one);
+        another_commits();
+    }
     run("SELECT thread, count(*), sum(n), sum(m) FROM t GROUP BY 1; PRAGMA integrity_check");
     all(on_its_own);
     run("SELECT thread, count(*) FROM u GROUP BY 1");
