@@ -330,32 +330,37 @@ static int rewrite_detach(rst_connection *c, const char *p, const char *end, cha
     return *out == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-/* SELECT count(*) FROM t, and nothing more: the engine knows. p stands behind SELECT. *counts: the text is that, be t
-** the store's or not. */
+/* SELECT count(*) FROM t, perhaps AS n, and nothing more: the engine knows. p stands behind SELECT. *counts: the text
+** is that, be t the store's or not. */
 static bool count_of_table(rst_connection *c, const char *p, const char *end, bool *counts, char **out) {
-    static const char *const words[] = {"COUNT", "(", "*", ")", "FROM"};
-    const char *text = NULL;
-    rst_token token, schema, name;
+    static const char *const words[] = {"COUNT", "(", "*", ")"};
+    const char *text = NULL, *behind;
+    rst_token token, schema, name, alias = {TOKEN_END, p, 0};
     rst_table *table;
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         token = rst_token_next(&p, end);
         if (i == 0) text = token.text;
         if (!rst_token_is(&token, words[i]) && !rst_token_mark(&token, words[i])) return false;
     }
+    token = rst_token_next(&p, end);
+    behind = token.text; /* to here goes the column's name where none is given, but for blanks */
+    if (rst_token_is(&token, "AS")) {
+        alias = rst_token_next(&p, end);
+        if (!rst_token_names(&alias)) return false;
+        token = rst_token_next(&p, end);
+    }
+    if (!rst_token_is(&token, "FROM")) return false;
     name = rst_token_object(&p, end, &schema);
     if (!rst_token_names(&name) || rst_token_next(&p, end).type != TOKEN_END) return false;
     *counts = true;
     table = rst_target(c, &schema, &name);
     if (table == NULL) return false;
-    *out = sqlite3_mprintf("SELECT rootstock_count(%Q) AS \"%.*w\"", table->name, (int)(token.text - text), text);
-    if (*out != NULL) {
-        /* The column's name is the text that was written, without the blanks behind it. */
-        size_t size = strlen(*out);
-        char *last = *out + size - 2;
-        while (last > *out && strchr(" \t\n\v\f\r", *last) != NULL) last--;
-        last[1] = '"';
-        last[2] = '\0';
+    if (alias.type != TOKEN_END) {
+        *out = sqlite3_mprintf("SELECT rootstock_count(%Q) AS %.*s", table->name, (int)alias.size, alias.text);
+        return true;
     }
+    while (behind > text && strchr(" \t\n\v\f\r", behind[-1]) != NULL) behind--;
+    *out = sqlite3_mprintf("SELECT rootstock_count(%Q) AS \"%.*w\"", table->name, (int)(behind - text), text);
     return true;
 }
 

@@ -1,0 +1,42 @@
+-- SELECT count(*) FROM a table is the engine's word, under the name that AS gives it, too: inside transactions, of
+-- names in quotes, of tables that temp hides, and beside whatever else stands in the statement.
+CREATE TABLE "a book" (id INTEGER PRIMARY KEY, a INT);
+CREATE TABLE k (a TEXT PRIMARY KEY, b INT) WITHOUT ROWID;
+CREATE VIEW v AS SELECT count(*) AS n FROM "a book";
+SELECT count(*) AS n FROM "a book";
+INSERT INTO "a book" (a) VALUES (1), (2), (NULL), (2);
+INSERT INTO k VALUES ('x', 1), ('y', NULL);
+SELECT COUNT(*) AS "__count" FROM "a book";
+SELECT count(*) AS count_1
+FROM k;
+SELECT count(*) AS 'text' FROM main.k;
+SELECT COUNT(*) AS [in brackets] FROM [a book];
+SELECT count(*) AS n FROM v;
+SELECT n FROM v;
+BEGIN;
+DELETE FROM k WHERE a = 'x';
+SELECT count(*) AS n FROM k;
+SAVEPOINT s;
+INSERT INTO k VALUES ('z', 2), ('w', 3);
+SELECT count(*) AS n FROM k;
+ROLLBACK TO s;
+SELECT count(*) AS n FROM k;
+COMMIT;
+SELECT count(*) AS n FROM k WHERE b IS NULL;
+SELECT count(*) n FROM k;
+SELECT count(*) AS n FROM k LIMIT 0;
+SELECT count(*) AS n FROM k ORDER BY 1;
+SELECT count(*) AS n FROM k t;
+SELECT count(*) AS n FROM k UNION SELECT count(*) FROM "a book";
+SELECT count(*) FILTER (WHERE b > 1) AS n FROM k;
+SELECT count(*) OVER () AS n FROM k;
+SELECT count(*) AS n, 1 FROM k;
+SELECT count(*) AS where FROM k;
+SELECT count(*) AS FROM k;
+SELECT count(*) AS n m FROM k;
+SELECT count(*) AS n FROM missing;
+CREATE TEMP TABLE k (c);
+SELECT count(*) AS n FROM k;
+SELECT count(*) AS n FROM main.k;
+DROP TABLE temp.k;
+SELECT count(*) AS n FROM k;
