@@ -244,7 +244,9 @@ static inline int begin_and_step(rsti_statement *s, bool traced) {
     before = *s->database->cursors;
     code = step_alone(s);
     s->database->stepping -= traced;
-    if (first && *s->database->cursors <= before && (code == SQLITE_ROW || code == SQLITE_DONE) && is_query(s))
+    /* A PRAGMA without a row has read nothing, or its function holds what it has read. */
+    if (first && *s->database->cursors <= before &&
+        (code == SQLITE_ROW || (code == SQLITE_DONE && s->kind != RSTI_CONTROL)) && is_query(s))
         rootstock_hold_snapshot(s->database->db, code == SQLITE_ROW);
     if (code != SQLITE_ROW) return stepped(s, code, first);
     if (rsti_is_traced(s->database)) rsti_trace_row(s);

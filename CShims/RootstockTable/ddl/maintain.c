@@ -386,6 +386,7 @@ static int meta_get(rst_connection *c, const char *which, int64_t *value, char *
     *value = strcmp(which, "application_id") == 0   ? meta.application_id
              : strcmp(which, "schema_version") == 0 ? meta.generation
                                                     : meta.user_version;
+    if (code == SQLITE_OK) code = rst_snapshot_hold(c);
     rst_read_end(c, is_writer);
     return code;
 }

@@ -170,18 +170,26 @@ static int check_all(rst_connection *c, rootstock_transaction *transaction, rst_
     rst_table_names *names = &schema_of(c)->names;
     int code = SQLITE_OK;
     if (names->sound == NULL) code = list_children(c, NULL, &names->sound, &names->sound_count, message);
-    for (int i = 0; i < names->sound_count && code == SQLITE_OK; i++)
+    for (int i = 0; transaction != NULL && i < names->sound_count && code == SQLITE_OK; i++)
         code = check_child(c, transaction, names->sound[i], listing, message);
-    return code;
+    return code == SQLITE_OK && transaction == NULL && names->sound_count > 0 ? SQLITE_ROW : code;
 }
 
 static int check_named(rst_connection *c, rootstock_transaction *transaction, const char *name, rst_listing *listing,
                        char **message) {
     rst_table **list;
     int count, code = list_children(c, name, &list, &count, message);
-    for (int i = 0; i < count && code == SQLITE_OK; i++) code = check_child(c, transaction, list[i], listing, message);
+    for (int i = 0; transaction != NULL && i < count && code == SQLITE_OK; i++)
+        code = check_child(c, transaction, list[i], listing, message);
     sqlite3_free(list);
-    return code;
+    return code == SQLITE_OK && transaction == NULL && count > 0 ? SQLITE_ROW : code;
+}
+
+/* transaction: null: SQLITE_ROW if a table has foreign keys to check. */
+static int check(rst_connection *c, rootstock_transaction *transaction, const char *name, rst_listing *listing,
+                 char **message) {
+    return name == NULL ? check_all(c, transaction, listing, message)
+                        : check_named(c, transaction, name, listing, message);
 }
 
 static int fill(rst_connection *c, sqlite3_value **values, rst_listing *listing, char **message) {
@@ -194,10 +202,14 @@ static int fill(rst_connection *c, sqlite3_value **values, rst_listing *listing,
         return SQLITE_ERROR;
     }
     if (values[0] != NULL && name == NULL) return SQLITE_OK; /* "table" = NULL is never true */
+    /* Without foreign keys SQLite reads nothing, and takes no snapshot. */
+    if (store_of(c)->writer != NULL || rst_newest_is_checked(c)) {
+        code = check(c, NULL, name, listing, message);
+        if (code != SQLITE_ROW) return code;
+    }
     code = rst_read_begin_renewing(c, &transaction, &is_writer, message);
     if (code != SQLITE_OK) return code;
-    code = name == NULL ? check_all(c, transaction, listing, message)
-                        : check_named(c, transaction, name, listing, message);
+    code = check(c, transaction, name, listing, message);
     rst_read_end(c, is_writer);
     return code;
 }

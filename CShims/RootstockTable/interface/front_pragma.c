@@ -25,7 +25,8 @@ typedef enum argument_kind {
 #define FOREIGN_KEYS                                                                                                   \
     "SELECT " FIRST("table") MORE("rowid") MORE("parent") MORE("fkid") " FROM rootstock_foreign_key_check"
 #define META_PRAGMA(name)                                                                                              \
-    name, "SELECT rootstock_meta('" name "') AS " name, "SELECT 1 WHERE rootstock_meta_set('" name "',%s)", NUMBER, ""
+    name, "SELECT rootstock_meta('" name "') AS " name ROOTSTOCK_READS,                                                \
+        "SELECT 1 WHERE rootstock_meta_set('" name "',%s)", NUMBER, ""
 #define CHECK_PRAGMA(name, quick)                                                                                      \
     name, "SELECT " AS("message", name) " FROM rootstock_integrity_check(NULL," quick ")",                             \
         "SELECT " AS("message", name) " FROM rootstock_integrity_check(%s," quick ")", NUMBER_OR_TABLE, ""
@@ -46,7 +47,7 @@ static const struct {
     {SCHEMA_PRAGMA("index_xinfo", FIRST("seqno") MORE("cid") MORE("name") MORE("desc") MORE("coll") MORE("key"))},
     {SCHEMA_PRAGMA("foreign_key_list", FIRST("id") MORE("seq") MORE("table") MORE("from") MORE("to") MORE("on_update")
                                            MORE("on_delete") MORE("match"))},
-    {"schema_version", "SELECT rootstock_meta('schema_version') AS schema_version", NULL, TEXT, ""},
+    {"schema_version", "SELECT rootstock_meta('schema_version') AS schema_version" ROOTSTOCK_READS, NULL, TEXT, ""},
     {META_PRAGMA("user_version")},
     {META_PRAGMA("application_id")},
     {"ignore_check_constraints", NULL, "SELECT 1 WHERE rootstock_ignore_checks(%s)", TEXT, ""},
@@ -59,8 +60,8 @@ static const struct {
     {"page_count", ROOTSTOCK_PAGE_COUNT, ROOTSTOCK_PAGE_COUNT, TEXT, ""},
     {"freelist_count", ROOTSTOCK_FREELIST_COUNT, ROOTSTOCK_FREELIST_COUNT, TEXT, ""},
     {"database_list", ROOTSTOCK_DATABASES, ROOTSTOCK_DATABASES, TEXT, ""},
-    {"data_version", "SELECT rootstock_data_version() AS data_version",
-     "SELECT rootstock_data_version() AS data_version", TEXT, ""},
+    {"data_version", "SELECT rootstock_data_version() AS data_version" ROOTSTOCK_READS,
+     "SELECT rootstock_data_version() AS data_version" ROOTSTOCK_READS, TEXT, ""},
 };
 
 /* A number as PRAGMA reads it: 32 bits, decimal or 0x, what follows left out; 0 if it is none. */

@@ -196,7 +196,12 @@ static void data_version_function(sqlite3_context *context, int count, sqlite3_v
         return;
     }
     newest = is_writer ? store->writer_identifier - 1 : store->reader_identifier;
+    code = rst_snapshot_hold(c);
     rst_read_end(c, is_writer);
+    if (code != SQLITE_OK) {
+        rst_function_fail(context, c, code, NULL);
+        return;
+    }
     newest += store->follows * 0x9E3779B1u - store->own_commits;
     sqlite3_result_int(context, (int)(newest & INT32_MAX));
 }

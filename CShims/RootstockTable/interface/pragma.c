@@ -245,13 +245,42 @@ static int prepare(rst_connection *c, sqlite3_vtab_cursor *base, const char *nam
             : sqlite3_mprintf("SELECT * FROM main.%s(?1,%Q)", definition->name + sizeof prefix - 1, place));
 }
 
+/* Prepares the answer and gives its first row. */
+static int begin(rst_connection *c, sqlite3_vtab_cursor *base, const char *schema, const sqlite3_value *name_value) {
+    pragma_cursor *cursor = (pragma_cursor *)base;
+    int code;
+    sqlite3_finalize(cursor->statement);
+    cursor->statement = NULL;
+    code = prepare(c, base, cursor->name, schema);
+    if (code != SQLITE_OK) return code;
+    /* A PRAGMA of its own has it in its text. */
+    if (name_value != NULL && sqlite3_bind_parameter_count(cursor->statement) > 0)
+        (void)sqlite3_bind_value(cursor->statement, 1, name_value);
+    return next_row(base);
+}
+
+/* Whether SQLite reads nothing where these give no row, for there is no such table, index or key. The schema is no
+** older than the last commit. */
+static bool reads_by_row(rst_connection *c, const pragma_definition *definition, const char *name) {
+    const rst_store *store = store_of(c);
+    const rst_catalog *loaded = &schema_of(c)->loaded;
+    if (!definition->plain || strncmp(definition->columns, "cid,", 4) == 0) return false; /* table_info, table_xinfo */
+    /* index_list of what has no index reads. */
+    if (strncmp(definition->columns, "seq,", 4) == 0 && name != NULL &&
+        (rst_catalog_find(loaded, "table", name) != NULL || rst_catalog_find(loaded, "view", name) != NULL))
+        return false;
+    return store->shared != NULL && (store->writer != NULL || store->reader_pinned || rst_newest_is_checked(c));
+}
+
 /* number: 1 for a name, 2 for a schema among the values, in this order. */
 static int ask(sqlite3_vtab_cursor *base, int number, const char *text, int count, sqlite3_value **values) {
     pragma_cursor *cursor = (pragma_cursor *)base;
-    const rst_eponymous *vtab = (rst_eponymous *)base->pVtab;
+    rst_connection *c = ((rst_eponymous *)base->pVtab)->connection;
+    const sqlite3_value *name_value = (number & 1) != 0 ? values[0] : NULL;
     const char *name = (number & 1) != 0 ? (const char *)sqlite3_value_text(values[0]) : NULL;
     const char *schema = (number & 2) != 0 ? (const char *)sqlite3_value_text(values[count - 1]) : NULL;
-    int code = SQLITE_OK;
+    const uint64_t epoch = store_of(c)->epoch;
+    int code;
     UNUSED(text);
     sqlite3_finalize(cursor->statement);
     cursor->statement = NULL;
@@ -262,15 +291,17 @@ static int ask(sqlite3_vtab_cursor *base, int number, const char *text, int coun
     sqlite3_free(cursor->schema);
     cursor->name = name == NULL ? NULL : sqlite3_mprintf("%s", name);
     cursor->schema = schema == NULL ? NULL : sqlite3_mprintf("%s", schema);
-    if (schema_of(vtab->connection)->schema_db == NULL && !is_list(base)) return SQLITE_OK;
-    code = hold_snapshot(vtab->connection, base);
-    if (code == SQLITE_OK && is_list(base)) return next_row(base);
-    if (code == SQLITE_OK) code = prepare(vtab->connection, base, name, schema);
+    if (schema_of(c)->schema_db == NULL && !is_list(base)) return SQLITE_OK;
+    if (reads_by_row(c, definition_of(base), name)) {
+        code = begin(c, base, schema, name_value);
+        if (code != SQLITE_OK || cursor->eof) return code;
+        (void)sqlite3_reset(cursor->statement);
+        cursor->number = 0;
+    }
+    code = hold_snapshot(c, base);
     if (code != SQLITE_OK) return code;
-    /* A PRAGMA of its own has it in its text. */
-    if ((number & 1) != 0 && sqlite3_bind_parameter_count(cursor->statement) > 0)
-        sqlite3_bind_value(cursor->statement, 1, values[0]);
-    return next_row(base);
+    if (is_list(base) || (cursor->statement != NULL && store_of(c)->epoch == epoch)) return next_row(base);
+    return begin(c, base, schema, name_value);
 }
 
 static int pragma_filter(sqlite3_vtab_cursor *base, int number, const char *text, int count, sqlite3_value **values) {

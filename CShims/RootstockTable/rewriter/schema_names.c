@@ -47,12 +47,12 @@ static const struct {
 static const struct {
     const char *name, *select;
 } pragma_selects[] = {
-    {"pragma_user_version", "(SELECT rootstock_meta('user_version') AS user_version)"},
-    {"pragma_application_id", "(SELECT rootstock_meta('application_id') AS application_id)"},
+    {"pragma_user_version", "(SELECT rootstock_meta('user_version') AS user_version" ROOTSTOCK_READS ")"},
+    {"pragma_application_id", "(SELECT rootstock_meta('application_id') AS application_id" ROOTSTOCK_READS ")"},
     {"pragma_database_list", "(" ROOTSTOCK_DATABASES ")"},
     {"pragma_page_count", "(" ROOTSTOCK_PAGE_COUNT ")"},
     {"pragma_freelist_count", "(" ROOTSTOCK_FREELIST_COUNT ")"},
-    {"pragma_data_version", "(SELECT rootstock_data_version() AS data_version)"},
+    {"pragma_data_version", "(SELECT rootstock_data_version() AS data_version" ROOTSTOCK_READS ")"},
     {"pragma_integrity_check", "(SELECT message AS integrity_check FROM rootstock_integrity_check(NULL,0))"},
     {"pragma_quick_check", "(SELECT message AS quick_check FROM rootstock_integrity_check(NULL,1))"},
 };

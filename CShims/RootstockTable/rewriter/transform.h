@@ -12,6 +12,9 @@
 #define ROOTSTOCK_NOT_MADE                                                                                             \
     "NOT (name>'rootstock t' AND name<'rootstock u' OR name>'rootstock v' AND name<'rootstock w')"
 
+/* Behind a SELECT of functions alone: SQLite knows it for one that reads, so the snapshot lasts as long as it does. */
+#define ROOTSTOCK_READS " WHERE NOT EXISTS(SELECT 1 FROM main.sqlite_schema WHERE 0)"
+
 /* PRAGMA database_list of a connection with a store. */
 #define ROOTSTOCK_DATABASES                                                                                            \
     "SELECT seq - (seq > ifnull((SELECT seq FROM main.pragma_database_list WHERE name='rootstock'), seq)) AS seq, "    \
@@ -21,9 +24,9 @@
 /* PRAGMA page_count and freelist_count: the engine's. */
 #define ROOTSTOCK_PAGE_COUNT                                                                                           \
     "SELECT json_extract(i,'$.freePages')+json_extract(i,'$.usedPages') AS page_count FROM (SELECT rootstock_info() "  \
-    "AS i)"
+    "AS i)" ROOTSTOCK_READS
 #define ROOTSTOCK_FREELIST_COUNT                                                                                       \
-    "SELECT json_extract(i,'$.freePages') AS freelist_count FROM (SELECT rootstock_info() AS i)"
+    "SELECT json_extract(i,'$.freePages') AS freelist_count FROM (SELECT rootstock_info() AS i)" ROOTSTOCK_READS
 
 /* offset_hint.c: tells the table of the query that it may go by the rows of an OFFSET. SQLITE_OK or SQLITE_NOMEM. */
 int rst_offset_tell(rst_connection *c, rst_draft *draft);

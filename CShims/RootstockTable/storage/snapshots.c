@@ -186,7 +186,8 @@ void rst_read_end_of(rst_connection *c, const rootstock_transaction *transaction
 
 int rst_snapshot_pin(rst_connection *c) {
     int code = rst_txn_hook_touch(c);
-    if (code == SQLITE_OK) store_of(c)->reader_pinned = true;
+    /* Given up at once where no statement reads for SQLite: nothing would tell of the end. */
+    if (code == SQLITE_OK && rst_txn_hook_is_locked(c)) store_of(c)->reader_pinned = true;
     return code;
 }
 

@@ -25,6 +25,14 @@ for query in [
     "PRAGMA table_info(t)",
     "SELECT name FROM pragma_table_info('t')",
     "PRAGMA table_list",
+    "PRAGMA user_version",
+    "PRAGMA application_id",
+    "PRAGMA schema_version",
+    "PRAGMA main.data_version",
+    "PRAGMA page_count",
+    "PRAGMA freelist_count",
+    "SELECT * FROM pragma_user_version",
+    "SELECT * FROM pragma_page_count",
     "PRAGMA integrity_check",
     "SELECT a FROM t WHERE 0 UNION ALL SELECT 5",
     "SELECT count(*) FROM t WHERE 0",
@@ -77,6 +85,16 @@ for query in [
 for query in ["SELECT a FROM t WHERE 0", "SELECT a FROM t LIMIT 0", "SELECT count(*) FROM t WHERE 0", "SELECT 1"]:
     tell(one, "BEGIN")
     tell(one, query)
+    tell(two, "INSERT INTO t VALUES (10, 0)")
+    tell(one, COUNT)
+    tell(one, "DELETE FROM t WHERE a = 10")
+    tell(one, "COMMIT")
+
+# A PRAGMA that finds no table, index or key reads nothing, so that another's commit stands in no one's way.
+for pragma in ["table_info(none)", "index_list(none)", "index_list(u)", "index_info(none)", "index_xinfo(none)", "foreign_key_list(t)",
+               "foreign_key_list(none)", "foreign_key_check", "foreign_key_check(t)"]:
+    tell(one, "BEGIN")
+    tell(one, f"PRAGMA {pragma}")
     tell(two, "INSERT INTO t VALUES (10, 0)")
     tell(one, COUNT)
     tell(one, "DELETE FROM t WHERE a = 10")
