@@ -49,6 +49,9 @@ public final class Connection {
     /// The asynchronous call that has the connection now.
     @exclusivity(unchecked) @usableFromInline var call: PoolCall?
 
+    /// How many cursors of the store read; `nil` without a store, and once the connection is closed.
+    @exclusivity(unchecked) @usableFromInline private(set) var openCursors: UnsafePointer<Int32>?
+
     /// SQLite's busy timeout in milliseconds; `nil` once the application may have set another.
     @exclusivity(unchecked) var knownBusyTimeout: Int32?
 
@@ -100,6 +103,7 @@ public final class Connection {
                 ? Connection.openNative(path, options: options, queryOnly: queryOnly)
                 : Connection.openStore(path, engine: engine, options: options)
             if isNative { try configureNative(options, queryOnly: queryOnly) }
+            openCursors = isNative ? nil : database.flatMap(FrontDoor.openCursors)
             knownBusyTimeout = isNative && !options.native.pragmas.isEmpty ? nil : options.busyMilliseconds
         } catch  where error.code == .notADatabase {
             throw Connection.otherEngine(error, at: path, than: engine)
@@ -134,6 +138,7 @@ public final class Connection {
         isReadOnly = other.isReadOnly
         refusesWrites = other.refusesWrites
         database = other.database
+        openCursors = other.openCursors
         cache = other.cache
         frame = other.frame
         knownBusyTimeout = other.knownBusyTimeout
@@ -142,6 +147,7 @@ public final class Connection {
         log = other.log
         while let statement = other.lastStatement?.takeUnretainedValue() { statement.retire(to: self) }
         other.database = nil
+        other.openCursors = nil
         other.frame = TransactionFrame()
         other.isSpent = true
     }
@@ -157,6 +163,7 @@ public final class Connection {
         frame = TransactionFrame()
         sqlite3_close_v2(database)
         self.database = nil
+        openCursors = nil
     }
 
     /// SQLite's connection, for what has no method here.

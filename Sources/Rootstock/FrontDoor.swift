@@ -43,6 +43,14 @@ enum FrontDoor {
         return Rewrite(replacement: text(replacement), consumed: consumed)
     }
 
+    /// How many cursors of the connection read; `nil` without a store. Lives as long as the connection.
+    static func openCursors(_ database: OpaquePointer) -> UnsafePointer<Int32>? { rootstock_open_cursors(database) }
+
+    /// Behind the first step of a query that opened no cursor.
+    static func holdSnapshot(_ database: OpaquePointer, goesOn: Bool) {
+        rootstock_hold_snapshot(database, goesOn ? 1 : 0)
+    }
+
     /// Whether the statement reads only, whatever it was turned into.
     static func isReadOnly(_ statement: OpaquePointer) -> Bool { rootstock_stmt_readonly(statement) != 0 }
 

@@ -40,6 +40,9 @@ public final class Statement {
     /// What the cache has lent, or given if it no longer has it: see ``CompiledStatement``.
     @exclusivity(unchecked) private var used: Unmanaged<CompiledStatement>?
 
+    /// Whether the first step is behind it.
+    @exclusivity(unchecked) @usableFromInline var isRunning = false
+
     /// The neighbours in the connection's list of statements.
     @exclusivity(unchecked) private var previous: Unmanaged<Statement>?
     @exclusivity(unchecked) private var next: Unmanaged<Statement>?
@@ -87,9 +90,16 @@ public final class Statement {
     /// - Throws: What the statement met. It is reset then.
     @inlinable
     public func step() throws(DatabaseError) -> Bool {
+        let cursors = isRunning ? nil : connection.openCursors
+        let before = cursors?.pointee
         let code = connection.call == nil ? sqlite3_step(pointer) : try connection.step(pointer)
-        if code == SQLITE_ROW { return true }
+        if let cursors, let before, cursors.pointee <= before { holdSnapshot(code) }
+        if code == SQLITE_ROW {
+            isRunning = true
+            return true
+        }
         if code == SQLITE_DONE {
+            isRunning = false
             sqlite3_reset(pointer)
             return false
         }
@@ -106,11 +116,22 @@ public final class Statement {
     @inlinable
     public func reset() {
         // The code returned is that of the last step, which has been thrown already.
+        isRunning = false
         sqlite3_reset(pointer)
+    }
+
+    /// Behind the first step of a query that opened no cursor: it has a snapshot all the same, as SQLite's have.
+    @usableFromInline
+    func holdSnapshot(_ code: Int32) {
+        guard let pointer, let database = connection.database, code == SQLITE_ROW || connection.isInTransaction,
+            FrontDoor.isReadOnly(pointer)
+        else { return }
+        FrontDoor.holdSnapshot(database, goesOn: code == SQLITE_ROW)
     }
 
     @usableFromInline
     func failure(_ code: Int32) -> DatabaseError {
+        isRunning = false
         let error = connection.failure(code, sql: sql)
         sqlite3_reset(pointer)
         return error

@@ -70,6 +70,9 @@ final class Session {
 
     var inTransaction: Bool { sqlite3_get_autocommit(database) == 0 }
 
+    /// Of plain SQLite's connection: whether it has the write lock.
+    var isWriting: Bool { sqlite3_txn_state(database, "main") == SQLITE_TXN_WRITE }
+
     private func prepare(_ sql: String, _ statement: inout OpaquePointer?) -> Outcome? {
         var rewritten: UnsafeMutablePointer<CChar>?
         var message: UnsafeMutablePointer<CChar>?

@@ -36,6 +36,33 @@ import Testing
         #expect(try !statement.step())
     }
 
+    /// Its first row is of no table, or there is none: SQLite has the snapshot since the first step.
+    @Test(arguments: engines) func aQueryHasItsSnapshotFromTheFirstStep(engine: Engine) throws {
+        let writer = try connection(engine)
+        if engine.isNative { try writer.execute("PRAGMA journal_mode = WAL") }
+        let reader = try Connection(path: writer.path, engine: engine)
+        let count = "SELECT count(*) FROM t"
+        for round in 0..<2 {
+            let statement = try reader.prepare("SELECT 0 UNION ALL SELECT id FROM t")
+            #expect(try statement.step())
+            try writer.execute("INSERT INTO t(a) VALUES ('new')")
+            #expect(try reader.queryValue(count) == .integer(Int64(4 + 2 * round)))
+            var rest: [Int64] = []
+            while try statement.step() { rest.append(statement.int64(at: 0)) }
+            #expect(rest == Array(1...Int64(4 + 2 * round)))
+            #expect(try reader.queryValue(count) == .integer(Int64(5 + 2 * round)))
+            try reader.execute("BEGIN")
+            #expect(try reader.query("SELECT a FROM t WHERE 0").isEmpty)
+            try writer.execute("INSERT INTO t(a) VALUES ('newer')")
+            #expect(try reader.queryValue(count) == .integer(Int64(5 + 2 * round)))
+            #expect(
+                try databaseError { try reader.execute("DELETE FROM t") }?.extendedCode
+                    == .busySnapshot)
+            try reader.execute("COMMIT")
+            #expect(try reader.queryValue(count) == .integer(Int64(6 + 2 * round)))
+        }
+    }
+
     /// Not of what the front door makes of it.
     @Test(arguments: engines) func anErrorIsOfTheTextThatWasWritten(engine: Engine) throws {
         let connection = try connection(engine)
