@@ -104,7 +104,7 @@ typedef struct rst_plan {
     int equals;                   /* leading key columns held equal */
     unsigned char null_equal[64]; /* the k-th takes IS (NULL matches) */
     int in;                       /* the argument that is a whole IN list, from 1; or 0 */
-    int lower;                    /* 0, or SQLITE_INDEX_CONSTRAINT_GT / GE, on the column after those */
+    int lower;                    /* 0, or SQLITE_INDEX_CONSTRAINT_GT / GE / ISNOTNULL, on the column after those */
     int upper;                    /* 0, or SQLITE_INDEX_CONSTRAINT_LT / LE */
     bool descending;
     bool

@@ -313,7 +313,9 @@ int rst_ranges_make(const rst_table *table, const rst_plan *plan, const rst_part
         from.open = false;
         from.is_class = true; /* a comparison never matches NULL */
         from.class_byte = CLASS_NULL + 1;
-        if (plan->lower != 0) {
+        if (plan->lower == SQLITE_INDEX_CONSTRAINT_ISNOTNULL) {
+            argument++;
+        } else if (plan->lower != 0) {
             from.is_class = false;
             rst_value_from(values[argument], &from.value);
             if (from.value.type == VALUE_NULL) goto done;

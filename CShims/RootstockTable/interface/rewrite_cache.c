@@ -7,8 +7,9 @@
 **   x          INDEXED
 **   wi, oi     rowid, oid
 **   of, ft     OFFSET, LEFT JOIN
+**   ot         NOT NULL
 **   ik         LIKE
-**   im         LIMIT, behind two terms of ORDER BY
+**   im, mi     LIMIT, behind two terms of ORDER BY; min()
 **   ), ;       before IN; before the end
 ** The connection remembers the texts that needed nothing, of other statements and of queries that the search leaves
 ** open. It remembers their shapes instead (shape.h), unless an index has a WHERE or an expression: what a statement
@@ -140,6 +141,17 @@ static bool sorts_by_two(const char *sql, const char *p) {
 }
 
 /* What stands at p, one of the bytes looked for, may be part of a word that concerns us, or end the statement. */
+/* Whether NULL follows, or a comment that hides what does. */
+static bool behind_not(const char *p, const char *end) {
+    while (p < end && (*p == ' ' || (*p >= '\t' && *p <= '\r'))) p++;
+    return p < end && (*p == '-' || *p == '/' || (end - p >= 4 && are_letters(p, "null")));
+}
+
+/* Whether a call may begin. */
+static bool behind_min(const char *p) {
+    return *p == '(' || *p == ' ' || (*p >= '\t' && *p <= '\r') || *p == '-' || *p == '/';
+}
+
 static bool may_concern(const char *sql, const char *p, const char *end) {
     switch (*p) {
     case '_':
@@ -149,6 +161,8 @@ static bool may_concern(const char *sql, const char *p, const char *end) {
     case 'o':
     case 'O':
         if (end - p >= 6 && are_letters(p + 1, "ffse")) return true;
+        if (p > sql && end - p >= 6 && (p[-1] | 0x20) == 'n' && (p[1] | 0x20) == 't' && behind_not(p + 2, end))
+            return true;
         return end - p >= 3 && sqlite3_strnicmp(p + 1, "id", 2) == 0;
     case 'w':
     case 'W': return end - p >= 3 && sqlite3_strnicmp(p + 1, "id", 2) == 0;
@@ -157,7 +171,9 @@ static bool may_concern(const char *sql, const char *p, const char *end) {
     case 'k':
     case 'K': return p - sql >= 2 && end - p >= 2 && sqlite3_strnicmp(p - 2, "like", 4) == 0;
     case 'm':
-    case 'M': return p - sql >= 2 && end - p >= 3 && are_letters(p - 2, "limi") && sorts_by_two(sql, p);
+    case 'M':
+        if (end - p >= 6 && (p[1] | 0x20) == 'i' && (p[2] | 0x20) == 'n' && behind_min(p + 3)) return true;
+        return p - sql >= 2 && end - p >= 3 && are_letters(p - 2, "limi") && sorts_by_two(sql, p);
     case ')': return rst_row_value_in(p + 1, end);
     case ';':
     case '\0': return true;
@@ -329,13 +345,14 @@ static inline unsigned candidates_at(const char *p) {
     __m128i bytes = sixteen_at(p);
     __m128i lower = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
     __m128i found = _mm_or_si128(_mm_cmpeq_epi8(lower, _mm_set1_epi8('x')), _mm_cmpeq_epi8(bytes, _mm_set1_epi8('_')));
-    __m128i before_i =
-        _mm_or_si128(_mm_cmpeq_epi8(lower, _mm_set1_epi8('o')), _mm_cmpeq_epi8(lower, _mm_set1_epi8('w')));
-    __m128i behind = _mm_slli_si128(before_i, 1);
+    __m128i is_o = _mm_cmpeq_epi8(lower, _mm_set1_epi8('o'));
+    __m128i before_i = _mm_or_si128(_mm_or_si128(is_o, _mm_cmpeq_epi8(lower, _mm_set1_epi8('w'))),
+                                    _mm_cmpeq_epi8(lower, _mm_set1_epi8('m')));
+    __m128i behind = _mm_slli_si128(before_i, 1), is_t = _mm_cmpeq_epi8(lower, _mm_set1_epi8('t'));
     __m128i is_i = _mm_cmpeq_epi8(lower, _mm_set1_epi8('i')), is_f = _mm_cmpeq_epi8(lower, _mm_set1_epi8('f'));
     __m128i behind_i = _mm_slli_si128(is_i, 1), behind_f = _mm_slli_si128(is_f, 1);
     found = _mm_or_si128(found, _mm_and_si128(behind, _mm_or_si128(is_i, is_f)));
-    found = _mm_or_si128(found, _mm_and_si128(behind_f, _mm_cmpeq_epi8(lower, _mm_set1_epi8('t'))));
+    found = _mm_or_si128(found, _mm_and_si128(_mm_or_si128(behind_f, _mm_slli_si128(is_o, 1)), is_t));
     found = _mm_or_si128(found, _mm_and_si128(behind_i, _mm_cmpeq_epi8(lower, _mm_set1_epi8('k'))));
     found = _mm_or_si128(found, _mm_and_si128(behind_i, _mm_cmpeq_epi8(lower, _mm_set1_epi8('m'))));
     found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(';')));

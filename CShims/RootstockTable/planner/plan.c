@@ -179,7 +179,7 @@ static int choose(rst_table *table, sqlite3_index_info *info, const rst_candidat
         info->aConstraintUsage[k->lower].omit =
             k->parts[k->equals].column == -2 ||
             (certain && !k->automatic_whole &&
-             rst_plan_affinity_at(table, info->aConstraint[k->lower].iColumn) >= AFFINITY_NUMERIC);
+             (k->from_null || rst_plan_affinity_at(table, info->aConstraint[k->lower].iColumn) >= AFFINITY_NUMERIC));
     }
     if (k->upper >= 0) {
         plan.upper = rst_plan_operation_of(table, k, info, k->upper, k->equals);

@@ -29,6 +29,7 @@ typedef struct rst_candidate {
     int equals;
     int in;             /* the equality, from 1, that is an IN taken whole; or 0 */
     int lower, upper;   /* constraint numbers, or -1 */
+    bool from_null;     /* the lower one is IS NOT NULL: SQLite takes it to leave no row out */
     int rests_on[64];   /* constraints that imply the WHERE of a partial index */
     bool may_be_in[64]; /* such a constraint, an equality, may be an IN: it serves only where it is looked up as well */
     int rests;
@@ -108,10 +109,11 @@ bool rst_plan_leads(const rst_table *table, sqlite3_index_info *info, const rst_
 bool rst_plan_has_first(const rst_table *table, const rst_candidate *k, bool *descending);
 /* The affinity by which a constraint on the column compares. */
 char rst_plan_affinity_at(const rst_table *table, int column);
-/* Whether SQLite knows now what the column is compared with. */
+/* Whether SQLite knows now what the column is compared with: of IS NOT NULL always. */
 static inline bool rst_plan_is_literal(sqlite3_index_info *info, int constraint) {
     sqlite3_value *value = NULL;
-    return sqlite3_vtab_rhs_value(info, constraint, &value) == SQLITE_OK && value != NULL;
+    return info->aConstraint[constraint].op == SQLITE_INDEX_CONSTRAINT_ISNOTNULL ||
+           (sqlite3_vtab_rhs_value(info, constraint, &value) == SQLITE_OK && value != NULL);
 }
 /* Whether the candidate looks the constraint up. */
 bool rst_plan_is_taken(const rst_candidate *k, int constraint);

@@ -91,10 +91,10 @@ void rst_estimate(const rst_table *table, rst_candidate *k) {
     const rst_index *index = k->source == PLAN_INDEX ? &table->indexes[k->index] : NULL;
     double rows = index_rows(table, index), depth = rst_log_estimate(rows / 10);
     double sought = rows, factor = 15;
-    int bounds = (k->lower >= 0) + (k->upper >= 0);
+    const int bounds = (k->lower >= 0) + (k->upper >= 0), narrowing = bounds - k->from_null;
     if (k->equals > 0) sought = k->unique ? 0 : rows_after(table, index, k->equals);
-    if (bounds > 0) {
-        double reduced = sought - 20.0 * (bounds == 2 ? 3 : 1);
+    if (narrowing > 0) {
+        double reduced = sought - 20.0 * (narrowing == 2 ? 3 : 1);
         sought = reduced < 10 ? (sought < 10 ? sought : 10) : reduced;
     }
     k->rows = sought;

@@ -92,11 +92,22 @@ static bool match_expression(const rst_table *table, const sqlite3_index_info *i
     return false;
 }
 
+/* Whether an IS NOT NULL is the lower bound of an index. In the ON of a LEFT JOIN it may choose no row (plan_reject.c). */
+static bool chooses_values(const rst_table *table, const sqlite3_index_info *info, const rst_candidate *k,
+                           int constraint) {
+    const int column = info->aConstraint[constraint].iColumn;
+    bool chooses = k->trusted;
+    for (int i = 0; i < info->nConstraint && !chooses; i++)
+        chooses = info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_LIMIT;
+    return chooses && k->source == PLAN_INDEX && column >= 0 && column != table->rowid_column &&
+           !table->columns[column].not_null;
+}
+
 /* Matches the constraints to the rst_candidate's columns. */
 void rst_plan_match(const rst_table *table, sqlite3_index_info *info, rst_candidate *k) {
     k->lower = k->upper = -1;
     for (int p = 0; p < k->part_count && p < 64; p++) {
-        int found = -1;
+        int found = -1, values = -1;
         bool found_in = false;
         if (k->parts[p].column == -2) {
             if (match_expression(table, info, k, p)) continue;
@@ -123,6 +134,7 @@ void rst_plan_match(const rst_table *table, sqlite3_index_info *info, rst_candid
         for (int i = 0; i < info->nConstraint; i++) {
             const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
             if (!constraint->usable || !same_column(table, constraint->iColumn, k->parts[p].column)) continue;
+            if (constraint->op == SQLITE_INDEX_CONSTRAINT_ISNOTNULL && chooses_values(table, info, k, i)) values = i;
             if (!collation_fits(info, i, &k->parts[p])) continue;
             switch (constraint->op) {
             case SQLITE_INDEX_CONSTRAINT_GT:
@@ -135,6 +147,10 @@ void rst_plan_match(const rst_table *table, sqlite3_index_info *info, rst_candid
                 break;
             default: break;
             }
+        }
+        if (k->lower < 0) {
+            k->lower = values;
+            k->from_null = values >= 0;
         }
         return;
     }

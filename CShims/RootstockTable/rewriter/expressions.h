@@ -12,7 +12,9 @@
 int rst_expressions_tell(rst_connection *c, rst_draft *draft);
 /* partial_terms.c: the same of terms that partial indexes want, and of LIKE. */
 int rst_terms_tell(rst_connection *c, rst_draft *draft);
-/* sort_hint.c: the same of a join's ORDER BY with LIMIT. */
+/* least_value.c: min() of a column with NULLs as the first row of an index. SQLITE_OK or SQLITE_NOMEM. */
+int rst_least_tell(rst_connection *c, rst_draft *draft);
+/* sort_hint.c: what tells of a join's ORDER BY with LIMIT. */
 int rst_sort_tell(rst_connection *c, rst_draft *draft);
 /* own_terms.c: the same of terms that choose rows of one table of a join. */
 int rst_own_terms_tell(rst_connection *c, rst_draft *draft);

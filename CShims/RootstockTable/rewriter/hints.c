@@ -7,7 +7,8 @@
 #include "rewriter/transform.h"
 
 static int tell(rst_connection *c, rst_draft *draft, bool query) {
-    int code = rewriter_of(c)->has_expressions ? rst_expressions_tell(c, draft) : SQLITE_OK;
+    int code = query ? rst_least_tell(c, draft) : SQLITE_OK;
+    if (code == SQLITE_OK && rewriter_of(c)->has_expressions) code = rst_expressions_tell(c, draft);
     if (code == SQLITE_OK && (query || rewriter_of(c)->has_exclusions)) code = rst_terms_tell(c, draft);
     if (code == SQLITE_OK && query) code = rst_sort_tell(c, draft);
     return code == SQLITE_OK && query ? rst_own_terms_tell(c, draft) : code;

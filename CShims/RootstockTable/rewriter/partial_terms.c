@@ -1,10 +1,12 @@
 /*
 ** partial_terms.c - tells xBestIndex that it may believe `x IS NOT NULL`, `x <> 1` and `x IS NOT 1`, so that partial
-** indexes of such rows serve. It may believe `x LIKE ?1`, too, by which a scan passes over other rows (plan_reject.c).
+** indexes of such rows serve. It may believe `x LIKE ?1`, too, by which a scan passes over other rows (plan_reject.c),
+** and an index is entered behind its NULLs (plan_match.c).
 **
 ** SQLite shows these terms of a table even in the ON of a LEFT JOIN to the right of it, where they choose none of its
 ** rows (partial_predicate.c). A statement in which no ON of a LEFT JOIN has such a term is safe. There the front door
-** hands an argument to the tables that have such indexes, and to those of which the WHERE of a query has such a LIKE:
+** hands an argument to the tables that have such indexes. It does so, too, where the WHERE of a query has such a LIKE of
+** the table, or IS NOT NULL of a column that an index has:
 **
 **   FROM t WHERE t.a = ?1 AND t.b IS NOT NULL   becomes   FROM t('rootstock terms') WHERE ...
 **
@@ -91,12 +93,38 @@ static bool is_like_of(const rst_table *table, const rst_syntax *term) {
     return false;
 }
 
-/* where: a SYNTAX_WHERE, or null. */
-static bool has_like_of(const rst_table *table, const rst_syntax *where) {
+/* Whether it is IS NOT NULL of a column by the name of one that an index has. */
+static bool is_not_null_of(const rst_table *table, const rst_syntax *term) {
+    rst_token word, name, qualifier;
+    if (term->first == NULL || term->first->kind != SYNTAX_NAME) return false;
+    word = rst_syntax_operator(term);
+    if (term->kind == SYNTAX_EQUAL) {
+        const char *p = word.text + word.size;
+        rst_token second = rst_token_next(&p, term->end), third = rst_token_next(&p, term->end);
+        if (!rst_token_is(&word, "IS") || !rst_token_is(&second, "NOT") || !rst_token_is(&third, "NULL")) return false;
+    } else if (term->kind != SYNTAX_NULL || (!rst_token_is(&word, "NOT") && !rst_token_is(&word, "NOTNULL"))) {
+        return false;
+    }
+    name = rst_syntax_name(term->first, &qualifier);
+    for (int i = 0; i < table->index_count; i++) {
+        for (int p = 0; p < table->indexes[i].part_count; p++) {
+            const int column = table->indexes[i].parts[p].column;
+            if (column >= 0 && rst_token_same_name(&name, table->columns[column].name)) return true;
+        }
+    }
+    return false;
+}
+
+static bool is_useful(const rst_table *table, const rst_syntax *term) {
+    return is_like_of(table, term) || is_not_null_of(table, term);
+}
+
+/* Whether a scan may pass over rows by such a term, or an index over its NULLs. where: a SYNTAX_WHERE, or null. */
+static bool has_useful(const rst_table *table, const rst_syntax *where) {
     const rst_syntax *terms = where == NULL ? NULL : where->first;
-    if (terms == NULL || terms->kind != SYNTAX_AND) return terms != NULL && is_like_of(table, terms);
+    if (terms == NULL || terms->kind != SYNTAX_AND) return terms != NULL && is_useful(table, terms);
     for (const rst_syntax *term = terms->first; term != NULL; term = term->next) {
-        if (is_like_of(table, term)) return true;
+        if (is_useful(table, term)) return true;
     }
     return false;
 }
@@ -116,7 +144,7 @@ static void tell_from(teller *t, const rst_syntax *from, const rst_syntax *where
     for (int i = 0; i < scope.count; i++) {
         const rst_scope_item *item = &scope.items[i];
         if (item->table != NULL && item->behind != NULL &&
-            (has_exclusions(item->table) || (!item->left && has_like_of(item->table, where))))
+            (has_exclusions(item->table) || (!item->left && has_useful(item->table, where))))
             rst_edits_add(&t->edits, item->behind, item->behind, sqlite3_mprintf("('" ROOTSTOCK_TERMS_HINT "')"));
     }
 }
@@ -167,15 +195,16 @@ static void tell_target(teller *t, const rst_syntax *change) {
     rst_edits_add(&t->edits, where->first->end, where->first->end, sqlite3_mprintf(")"));
 }
 
-/* A statement without a word or mark of such a term is not worth a tree. like: the only one that is wanted. */
-static bool may_exclude(const char *p, const char *end, bool like) {
+/* A statement without a word or mark of such a term is not worth a tree. all: partial indexes want more of them. */
+static bool may_exclude(const char *p, const char *end, bool all) {
+    bool not = false;
     for (;;) {
         rst_token token = rst_token_next(&p, end);
         if (token.type == TOKEN_END) return false;
-        if (rst_token_is(&token, "LIKE")) return true;
-        if (like) continue;
-        if (rst_token_is(&token, "NOT") || rst_token_is(&token, "NOTNULL") || rst_token_is(&token, "IS") ||
-            rst_token_mark(&token, "<>") || rst_token_mark(&token, "!="))
+        if (rst_token_is(&token, "LIKE") || rst_token_is(&token, "NOTNULL")) return true;
+        if (not &&rst_token_is(&token, "NULL")) return true;
+        not = rst_token_is(&token, "NOT");
+        if (all && (not || rst_token_is(&token, "IS") || rst_token_mark(&token, "<>") || rst_token_mark(&token, "!=")))
             return true;
     }
 }
@@ -185,7 +214,7 @@ int rst_terms_tell(rst_connection *c, rst_draft *draft) {
     looked has = {0};
     char *made;
     int code;
-    if (!may_exclude(draft->text, draft->end, !rewriter_of(c)->has_exclusions)) return SQLITE_OK;
+    if (!may_exclude(draft->text, draft->end, rewriter_of(c)->has_exclusions)) return SQLITE_OK;
     t.tree = rst_draft_tree(draft);
     if (t.tree == NULL) return draft->parsed == SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
     look(t.tree->root, false, &has);
