@@ -60,11 +60,7 @@ INTERPOSED(const char *, db_name, (sqlite3 * db, int index)) {
 }
 
 int rsti_state_of(sqlite3 *db, const char *schema) {
-    int state = sqlite3_txn_state(db, schema), store = SQLITE_TXN_NONE;
-    if (sqlite3_stricmp(schema, "main") != 0) return state;
-    store = rootstock_txn_state(db);
-    if (state == SQLITE_TXN_WRITE) state = SQLITE_TXN_READ;
-    return state > store ? state : store;
+    return sqlite3_stricmp(schema, "main") == 0 ? rootstock_txn_state(db) : sqlite3_txn_state(db, schema);
 }
 
 INTERPOSED(int, txn_state, (sqlite3 * db, const char *schema)) {

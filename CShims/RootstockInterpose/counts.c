@@ -2,7 +2,7 @@
 ** counts.c - sqlite3_changes, sqlite3_total_changes and their 64-bit forms.
 **
 ** A write through a blob handle puts a row, which SQLite counts. Natively the handle writes into the row, and nothing
-** is counted. So these rows are left out here.
+** is counted. So these rows are left out here. The total leaves out those of a change that a foreign key has refused.
 */
 #include "interpose.h"
 
@@ -23,10 +23,10 @@ INTERPOSED(int, changes, (sqlite3 * db)) {
 
 INTERPOSED(sqlite3_int64, total_changes64, (sqlite3 * db)) {
     rsti_database *d = RSTI_FIND(db);
-    return d == NULL ? sqlite3_total_changes64(db) : sqlite3_total_changes64(db) - d->uncounted;
+    return d == NULL ? sqlite3_total_changes64(db) : rootstock_total_changes(db) - d->uncounted;
 }
 
 INTERPOSED(int, total_changes, (sqlite3 * db)) {
     rsti_database *d = RSTI_FIND(db);
-    return d == NULL ? sqlite3_total_changes(db) : (int)(sqlite3_total_changes64(db) - d->uncounted);
+    return d == NULL ? sqlite3_total_changes(db) : (int)(rootstock_total_changes(db) - d->uncounted);
 }

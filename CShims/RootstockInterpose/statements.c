@@ -105,8 +105,13 @@ static int step_change(rsti_statement *s) {
 
 static int step_control(rsti_statement *s) {
     rsti_database *d = s->database;
-    const int code = sqlite3_step(s->real);
     const bool within = changing_within(d) != NULL;
+    int code;
+    /* Beside a query that reads an older snapshot BEGIN IMMEDIATE waits for nobody, and says so. */
+    if (sqlite3_get_autocommit(d->db) && (rsti_begins_with(s->text, s->length, "BEGIN") ||
+                                          rsti_begins_with(s->text, s->length, "SAVEPOINT")))
+        rootstock_hold_snapshot(d->db, true);
+    code = sqlite3_step(s->real);
     if (code != SQLITE_DONE || (d->blobs == NULL && !within) || !rsti_begins_with(s->text, s->length, "ROLLBACK"))
         return code;
     rsti_blobs_expire(d, NULL, NULL);

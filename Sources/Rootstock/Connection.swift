@@ -1,5 +1,6 @@
 import CSQLite
 import Foundation
+import RootstockTable
 
 /// One connection to a store: SQL in, rows out.
 ///
@@ -194,7 +195,7 @@ extension Connection {
     public var changes: Int { database.map { Int(sqlite3_changes64($0)) } ?? 0 }
 
     /// Rows that all statements changed since the connection was opened, those of triggers included; 0 once it is closed.
-    public var totalChanges: Int { database.map { Int(sqlite3_total_changes64($0)) } ?? 0 }
+    public var totalChanges: Int { database.map { Int(rootstock_total_changes($0)) } ?? 0 }
 
     /// The rowid of the last row inserted, or 0; 0 once the connection is closed.
     public var lastInsertRowid: Int64 { database.map { sqlite3_last_insert_rowid($0) } ?? 0 }

@@ -189,6 +189,9 @@ rootstock_token rootstock_token_next(const char **position, const char *end, con
 ** could not be rolled back at once. This call, or the next rootstock_rewrite, rolls it back. */
 int rootstock_last_error(sqlite3 *db);
 
+/* sqlite3_total_changes64 without the rows of changes that a foreign key refused at their end: SQLite has counted them
+** by then. */
+long long rootstock_total_changes(sqlite3 *db);
 /* SQLITE_TXN_WRITE: the connection's transaction has the store's write lock; SQLITE_TXN_READ: it has a snapshot.
 ** sqlite3_txn_state sees the database in memory. A statement that was refused the lock has begun to write to that one,
 ** and a count(*) that the engine answers does not read it. */

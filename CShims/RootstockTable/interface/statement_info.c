@@ -82,11 +82,16 @@ int rootstock_stmt_readonly(sqlite3_stmt *statement) {
     return reads;
 }
 
+long long rootstock_total_changes(sqlite3 *db) {
+    const rst_connection *c = rst_connection_of(db);
+    return sqlite3_total_changes64(db) - (c == NULL ? 0 : store_of(c)->refused_rows);
+}
+
 int rootstock_txn_state(sqlite3 *db) {
     const rst_connection *c = rst_connection_of(db);
     if (c == NULL) return SQLITE_TXN_NONE;
     if (store_of(c)->writer != NULL) return SQLITE_TXN_WRITE;
-    return store_of(c)->reader_pinned ? SQLITE_TXN_READ : SQLITE_TXN_NONE;
+    return store_of(c)->reader_live ? SQLITE_TXN_READ : SQLITE_TXN_NONE;
 }
 
 static void hold_snapshot(rst_connection *c, bool goes_on) {

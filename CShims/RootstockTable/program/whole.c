@@ -27,6 +27,12 @@ void rst_uncount(rst_connection *c, const rst_table *table) {
     if (table != NULL) (void)rst_execute(c, NULL, "DELETE FROM main.\"%w\" WHERE 0", table->declared_name);
 }
 
+/* SQLite has counted the rows of the statement that is refused now. */
+static void uncount(rst_connection *c, const rst_table *table) {
+    store_of(c)->refused_rows += sqlite3_changes64(c->db);
+    rst_uncount(c, table);
+}
+
 int rst_whole_begin(rst_connection *c, bool wanted, bool by_mark, rst_whole *whole, char **message) {
     int code = SQLITE_OK;
     *whole =
@@ -60,7 +66,7 @@ static int release(rst_connection *c, const rst_whole *whole, const rst_table *t
     } else if (whole->outermost) {
         if (store_of(c)->deferred_violations > 0) refuse(message, &released);
         if (!sqlite3_get_autocommit(c->db)) (void)rst_execute(c, NULL, "ROLLBACK");
-        rst_uncount(c, table);
+        uncount(c, table);
     }
     return code == SQLITE_OK ? released : code;
 }
@@ -72,7 +78,7 @@ int rst_whole_end(rst_connection *c, const rst_whole *whole, const rst_table *ta
     if (executor_of(c)->aborted && failure == RST_UNDOES) failure = RST_KEEPS;
     if ((code == SQLITE_OK || failure == RST_KEEPS) && store->immediate_violations > whole->immediate &&
         (whole->savepoint || whole->marked)) {
-        rst_uncount(c, table);
+        uncount(c, table);
         refuse(message, &code);
         failure = RST_UNDOES;
     }

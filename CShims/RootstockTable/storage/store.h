@@ -132,6 +132,7 @@ typedef struct rst_store {
     int64_t
         /* of them those counted without PRAGMA defer_foreign_keys; held while violations_by_pragma */
         declared_violations;
+    int64_t refused_rows;      /* that SQLite has counted in total_changes(): a foreign key refused their statements */
     bool violations_by_pragma; /* some were counted under it, and are forgotten when it is switched off */
     int64_t immediate_violations;
     bool committing;     /* COMMIT or RELEASE through the front door is under way */
