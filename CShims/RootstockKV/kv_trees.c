@@ -21,49 +21,41 @@ typedef struct listed_tree {
 } listed_tree;
 
 typedef struct list_cursor {
-    sqlite3_vtab_cursor base; /* must be first */
+    rst_counted_cursor shown; /* must be first */
     listed_tree *trees;
-    size_t count, room, at;
+    sqlite3_int64 room;
 } list_cursor;
 
 enum { COLUMN_NAME, COLUMN_ENTRIES, COLUMN_FLAGS, COLUMN_DEPTH, COLUMN_PAGES, COLUMN_PATH };
 
 static int list_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
                         char **message) {
+    static const rst_eponymous_kind kind = {.config = SQLITE_VTAB_DIRECTONLY,
+                                            .cursor = sizeof(list_cursor),
+                                            .first = COLUMN_PATH,
+                                            .count = 1,
+                                            .cost = 100,
+                                            .rows = 10};
     UNUSED(context);
     UNUSED(count);
     UNUSED(arguments);
     UNUSED(message);
     return rst_eponymous_connect(
-        db, NULL, "name TEXT, entries INTEGER, flags TEXT, depth INTEGER, pages INTEGER, path TEXT HIDDEN",
-        SQLITE_VTAB_DIRECTONLY, NULL, out);
+        db, NULL, "name TEXT, entries INTEGER, flags TEXT, depth INTEGER, pages INTEGER, path TEXT HIDDEN", &kind, out);
 }
 
 static int list_best(sqlite3_vtab *base, sqlite3_index_info *info) {
-    for (int i = 0; i < info->nConstraint; i++) {
-        const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
-        if (constraint->iColumn != COLUMN_PATH || constraint->op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
-        if (!constraint->usable) return SQLITE_CONSTRAINT;
-        info->aConstraintUsage[i].argvIndex = 1;
-        info->aConstraintUsage[i].omit = 1;
-        info->estimatedCost = 100;
-        info->estimatedRows = 10;
-        return SQLITE_OK;
-    }
-    sqlite3_free(base->zErrMsg);
-    base->zErrMsg = sqlite3_mprintf("kv_trees lists a file: kv_trees('path')");
+    const int code = rst_eponymous_best(base, info);
+    if (code != SQLITE_OK || info->idxNum != 0) return code;
+    rst_set_message(&base->zErrMsg, "kv_trees lists a file: kv_trees('path')");
     return SQLITE_ERROR;
 }
 
-static int list_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
-    return rst_eponymous_open(base, sizeof(list_cursor), out);
-}
-
 static void list_forget(list_cursor *cursor) {
-    for (size_t i = 0; i < cursor->count; i++) sqlite3_free(cursor->trees[i].name);
+    for (sqlite3_int64 i = 0; i < cursor->shown.count; i++) sqlite3_free(cursor->trees[i].name);
     sqlite3_free(cursor->trees);
     cursor->trees = NULL;
-    cursor->count = cursor->room = cursor->at = 0;
+    cursor->shown.row = cursor->shown.count = cursor->room = 0;
 }
 
 static int list_close(sqlite3_vtab_cursor *base) {
@@ -75,19 +67,19 @@ static int list_add(void *context, const char *name, const rootstock_kv_tree *tr
                     const rootstock_tree_statistics *statistics) {
     list_cursor *cursor = context;
     listed_tree *listed;
-    if (cursor->count == cursor->room) {
-        size_t room = cursor->room * 2 + 16;
-        listed_tree *trees = sqlite3_realloc64(cursor->trees, room * sizeof *trees);
+    if (cursor->shown.count == cursor->room) {
+        const sqlite3_int64 room = cursor->room * 2 + 16;
+        listed_tree *trees = sqlite3_realloc64(cursor->trees, (sqlite3_uint64)room * sizeof *trees);
         if (trees == NULL) return ROOTSTOCK_NO_MEMORY;
         cursor->trees = trees;
         cursor->room = room;
     }
-    listed = &cursor->trees[cursor->count];
+    listed = &cursor->trees[cursor->shown.count];
     listed->name = name == NULL ? NULL : sqlite3_mprintf("%s", name);
     if (name != NULL && listed->name == NULL) return ROOTSTOCK_NO_MEMORY;
     listed->flags = tree->flags;
     listed->statistics = *statistics;
-    cursor->count++;
+    cursor->shown.count++;
     return ROOTSTOCK_OK;
 }
 
@@ -133,16 +125,6 @@ static int list_filter(sqlite3_vtab_cursor *base, int number, const char *text, 
     return rst_take_message(base->pVtab, code, message);
 }
 
-static int list_next(sqlite3_vtab_cursor *base) {
-    ((list_cursor *)base)->at++;
-    return SQLITE_OK;
-}
-
-static int list_eof(sqlite3_vtab_cursor *base) {
-    list_cursor *cursor = (list_cursor *)base;
-    return cursor->at >= cursor->count;
-}
-
 static void show_flags(sqlite3_context *context, uint32_t flags) {
     static const struct {
         uint32_t flag;
@@ -167,7 +149,7 @@ static void show_flags(sqlite3_context *context, uint32_t flags) {
 
 static int list_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
     list_cursor *cursor = (list_cursor *)base;
-    const listed_tree *tree = &cursor->trees[cursor->at];
+    const listed_tree *tree = &cursor->trees[cursor->shown.row];
     switch (column) {
     case COLUMN_NAME:
         if (tree->name != NULL) sqlite3_result_text(context, tree->name, -1, SQLITE_TRANSIENT);
@@ -181,20 +163,15 @@ static int list_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
     return SQLITE_OK;
 }
 
-static int list_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
-    *rowid = (sqlite3_int64)((list_cursor *)base)->at + 1;
-    return SQLITE_OK;
-}
-
 const sqlite3_module kv_trees_module = {
     .xConnect = list_connect,
     .xBestIndex = list_best,
     .xDisconnect = rst_eponymous_disconnect,
-    .xOpen = list_open,
+    .xOpen = rst_eponymous_open,
     .xClose = list_close,
     .xFilter = list_filter,
-    .xNext = list_next,
-    .xEof = list_eof,
+    .xNext = rst_counted_next,
+    .xEof = rst_counted_eof,
     .xColumn = list_column,
-    .xRowid = list_rowid,
+    .xRowid = rst_counted_rowid,
 };

@@ -9,12 +9,8 @@
 
 const char *rst_rowid_word(const rst_table *table) {
     static const char *const words[] = {"rowid", "oid", "_rowid_"};
-    for (int k = 0; k < 3; k++) {
-        bool taken = false;
-        for (int i = 0; table->has_rowid_name && i < table->column_count && !taken; i++)
-            taken = sqlite3_stricmp(table->columns[i].name, words[k]) == 0;
-        if (!taken) return words[k];
-    }
+    for (int k = 0; k < 3; k++)
+        if (!table->has_rowid_name || rst_column_called(table, words[k]) < 0) return words[k];
     return NULL;
 }
 
@@ -32,6 +28,12 @@ bool rst_collation_number(const char *name, uint8_t *collation) {
     else
         *collation = UINT8_MAX;
     return *collation != UINT8_MAX;
+}
+
+int rst_column_called(const rst_table *table, const char *name) {
+    for (int i = 0; i < table->column_count; i++)
+        if (sqlite3_stricmp(table->columns[i].name, name) == 0) return i;
+    return -1;
 }
 
 int rst_column_named(const rst_table *table, const rst_token *name) {

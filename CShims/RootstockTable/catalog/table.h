@@ -289,6 +289,7 @@ void rst_table_release(rst_table *table);
 /* Of a table with rowids: the first of its words "rowid", "oid", "_rowid_" that no column has, or null. */
 const char *rst_rowid_word(const rst_table *table);
 /* The column of that name, or -1. */
+int rst_column_called(const rst_table *table, const char *name);
 int rst_column_named(const rst_table *table, const rst_token *name);
 /* The name by which a statement reaches the rowid: the INTEGER PRIMARY KEY's, or the word; or null. */
 const char *rst_rowid_name(const rst_table *table);

@@ -31,7 +31,8 @@ void rst_result_rows_free(rst_result_rows *rows) {
     rows->last = NULL;
 }
 
-int rst_result_connect(sqlite3 *db, void *context, int columns, const char *others, int arguments, sqlite3_vtab **out) {
+int rst_result_connect(sqlite3 *db, void *context, int columns, const char *others, int arguments,
+                       const rst_eponymous_kind *kind, sqlite3_vtab **out) {
     sqlite3_str *text = sqlite3_str_new(NULL);
     char *all;
     int code;
@@ -39,7 +40,7 @@ int rst_result_connect(sqlite3 *db, void *context, int columns, const char *othe
     sqlite3_str_appendall(text, others);
     for (int i = 0; i < arguments; i++) sqlite3_str_appendf(text, ",a%d HIDDEN", i);
     all = sqlite3_str_finish(text);
-    code = rst_eponymous_connect(db, context, all, SQLITE_VTAB_DIRECTONLY, NULL, out);
+    code = rst_eponymous_connect(db, context, all, kind, out);
     sqlite3_free(all);
     return code;
 }

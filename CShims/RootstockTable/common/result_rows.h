@@ -30,7 +30,8 @@ typedef struct rst_result_cursor {
 } rst_result_cursor;
 
 /* xConnect of columns c0, c1 ..., of these others, and of so many hidden arguments a0, a1 ... */
-int rst_result_connect(sqlite3 *db, void *context, int columns, const char *others, int arguments, sqlite3_vtab **out);
+int rst_result_connect(sqlite3 *db, void *context, int columns, const char *others, int arguments,
+                       const rst_eponymous_kind *kind, sqlite3_vtab **out);
 int rst_result_next(sqlite3_vtab_cursor *base);
 int rst_result_eof(sqlite3_vtab_cursor *base);
 int rst_result_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column);

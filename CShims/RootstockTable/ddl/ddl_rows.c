@@ -101,9 +101,7 @@ int rst_rows_rewrite(rst_connection *c, rst_table *old, rst_table *table, char *
                 generated = true;
             continue;
         }
-        for (int k = 0; k < old->column_count; k++) {
-            if (sqlite3_stricmp(old->columns[k].name, table->columns[i].name) == 0) from[i] = k;
-        }
+        from[i] = rst_column_called(old, table->columns[i].name);
     }
     if (table->column_count > old->column_count && !generated) return SQLITE_OK; /* read_missing() serves old rows */
     code = rst_walker_open(c, store_of(c)->writer, &table->tree, &walker);

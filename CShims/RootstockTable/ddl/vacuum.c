@@ -41,9 +41,7 @@ static int check_vacuum(rst_connection *c, char **message) {
 static const rst_object *unused_sequences(const rst_schema *schema) {
     for (int i = 0; i < schema->table_count; i++)
         if (schema->tables[i]->autoincrement) return NULL;
-    for (int i = 0; i < schema->loaded.count; i++)
-        if (strcmp(schema->loaded.objects[i].name, "sqlite_sequence") == 0) return &schema->loaded.objects[i];
-    return NULL;
+    return rst_catalog_find(&schema->loaded, "table", "sqlite_sequence");
 }
 
 /* SQLite's VACUUM makes each table anew, and so drops sqlite_sequence where no table has AUTOINCREMENT. */

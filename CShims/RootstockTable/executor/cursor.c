@@ -333,3 +333,16 @@ int rst_read_begin_renewing(rst_connection *c, rootstock_transaction **transacti
     }
     return code;
 }
+
+int rst_snapshot_take(rst_connection *c, int (*begin)(rst_connection *, rootstock_transaction **, bool *, char **),
+                      char **message) {
+    rootstock_transaction *transaction = NULL;
+    bool is_writer = false;
+    int code;
+    if (store_of(c)->writer != NULL || store_of(c)->reader_pinned) return rst_snapshot_hold(c);
+    code = begin(c, &transaction, &is_writer, message);
+    if (code != SQLITE_OK) return code;
+    code = rst_snapshot_hold(c);
+    rst_read_end(c, is_writer);
+    return code;
+}

@@ -54,5 +54,8 @@ static inline bool rst_reads_first(const rst_connection *c) {
 ** SQLITE_SCHEMA is returned, so that SQLite finds it when it prepares the statement again. No row was given yet, and no
 ** cursor holds a table. If that fails, its code: tables that a caller found before are gone by then. */
 int rst_read_begin_renewing(rst_connection *c, rootstock_transaction **transaction, bool *is_writer, char **message);
+/* Begins as one of both does, and holds the snapshot (rst_snapshot_hold) of what reads without cursors of the store. */
+int rst_snapshot_take(rst_connection *c, int (*begin)(rst_connection *, rootstock_transaction **, bool *, char **),
+                      char **message);
 
 #endif

@@ -401,16 +401,6 @@ int rst_foreign_after(rst_table *table, const rootstock_value *old_values, int64
     return code;
 }
 
-static bool is_view(const rst_connection *c, const char *name) {
-    rst_schema *schema = schema_of(c);
-    for (int i = 0; i < schema->loaded.count; i++) {
-        if (strcmp(schema->loaded.objects[i].type, "view") == 0 &&
-            sqlite3_stricmp(schema->loaded.objects[i].name, name) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Faults of the schema that SQLite finds when it compiles a statement on the table. */
 int rst_foreign_check_schema(rst_table *table, uint64_t changed, bool deferred_only, char **message) {
     rst_connection *c = table->connection;
@@ -423,7 +413,7 @@ int rst_foreign_check_schema(rst_table *table, uint64_t changed, bool deferred_o
         int code;
         if (!all && !sets_child_key(table, foreign, changed)) continue;
         if (parent == NULL) {
-            if (is_view(c, foreign->parent))
+            if (rst_catalog_find(&schema_of(c)->loaded, "view", foreign->parent) != NULL)
                 rst_set_message(message, "foreign key mismatch - \"%w\" referencing \"%w\"", table->name,
                                 foreign->parent);
             else

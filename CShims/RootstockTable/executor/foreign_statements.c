@@ -31,11 +31,7 @@ int rst_foreign_parent_columns(rst_table *child, const rst_foreign_key *foreign,
         }
         unique = found == count;
     } else {
-        for (int k = 0; k < count; k++) {
-            for (int i = 0; i < parent->column_count; i++) {
-                if (sqlite3_stricmp(parent->columns[i].name, foreign->parent_columns[k]) == 0) columns[k] = i;
-            }
-        }
+        for (int k = 0; k < count; k++) columns[k] = rst_column_called(parent, foreign->parent_columns[k]);
         if (count == 1 && columns[0] >= 0 && columns[0] == parent->rowid_column) unique = true;
         if (parent->without_rowid && parent->key_count == count) {
             bool all = true;

@@ -71,11 +71,7 @@ static int load_keys(rst_table *table) {
         rst_native_fk_table *shadow = rst_native_fk_table_add(table, -1, count);
         if (shadow == NULL) code = SQLITE_NOMEM;
         for (int k = 0; k < count && shadow != NULL; k++) {
-            shadow->columns[k] = -1;
-            for (int i = 0; i < table->column_count; i++) {
-                if (sqlite3_stricmp(table->columns[i].name, sqlite3_column_name(statement, first + k)) == 0)
-                    shadow->columns[k] = i;
-            }
+            shadow->columns[k] = rst_column_called(table, sqlite3_column_name(statement, first + k));
             shadow->missing |= shadow->columns[k] < 0;
         }
     }

@@ -351,19 +351,15 @@ typedef struct rows_cursor {
 
 static int rows_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
                         char **message) {
+    static const rst_eponymous_kind kind = {.config = SQLITE_VTAB_DIRECTONLY,
+                                            .cursor = sizeof(rows_cursor),
+                                            .first = ROWS_COLUMNS,
+                                            .count = 2 + ROWS_ARGUMENTS,
+                                            .least = 2};
     UNUSED(count);
     UNUSED(arguments);
     UNUSED(message);
-    return rst_result_connect(db, context, ROWS_COLUMNS, "name HIDDEN,statement HIDDEN", ROWS_ARGUMENTS, out);
-}
-
-static int rows_best(sqlite3_vtab *vtab, sqlite3_index_info *info) {
-    UNUSED(vtab);
-    return rst_eponymous_best(info, ROWS_COLUMNS, 2);
-}
-
-static int rows_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
-    return rst_eponymous_open(vtab, sizeof(rows_cursor), out);
+    return rst_result_connect(db, context, ROWS_COLUMNS, "name HIDDEN,statement HIDDEN", ROWS_ARGUMENTS, &kind, out);
 }
 
 static int rows_close(sqlite3_vtab_cursor *base) {
@@ -395,9 +391,9 @@ static int rows_filter(sqlite3_vtab_cursor *base, int number, const char *plan, 
 
 static const sqlite3_module rows_module = {
     .xConnect = rows_connect,
-    .xBestIndex = rows_best,
+    .xBestIndex = rst_eponymous_best,
     .xDisconnect = rst_eponymous_disconnect,
-    .xOpen = rows_open,
+    .xOpen = rst_eponymous_open,
     .xClose = rows_close,
     .xFilter = rows_filter,
     .xNext = rst_result_next,

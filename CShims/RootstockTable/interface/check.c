@@ -340,12 +340,9 @@ static int fill(rst_connection *c, sqlite3_value **values, rst_listing *listing,
     }
     if (name != NULL) {
         only = rst_table_find(c, name);
-        for (int i = 0; i < schema->loaded.count && only == NULL; i++) {
-            /* a view has no rows that could be wrong */
-            if (strcmp(schema->loaded.objects[i].type, "view") == 0 &&
-                sqlite3_stricmp(schema->loaded.objects[i].name, name) == 0)
-                return rst_listing_add(listing, "s", "ok");
-        }
+        /* a view has no rows that could be wrong */
+        if (only == NULL && rst_catalog_find(&schema->loaded, "view", name) != NULL)
+            return rst_listing_add(listing, "s", "ok");
         if (only == NULL) {
             rst_set_message(message, "no such table: %s", name);
             return SQLITE_ERROR;
@@ -378,6 +375,7 @@ const rst_listing_definition rst_integrity_listing = {
     .name = "rootstock_integrity_check",
     .columns = "message TEXT, argument HIDDEN, quick HIDDEN",
     .column_count = 1,
-    .arguments = {1, 2, -1},
+    .argument = 1,
+    .arguments = 2,
     .fill = fill,
 };

@@ -18,8 +18,8 @@ typedef struct rst_listing rst_listing;
 typedef struct rst_listing_definition {
     const char *name;
     const char *columns;
-    int column_count; /* visible ones */
-    int arguments[4];
+    int column_count;        /* visible ones */
+    int argument, arguments; /* the column that the first one is, and how many there are: at most two */
     /* Adds every row. values[n] is the n-th argument, or null. SQLITE_OK, or a code with *message. */
     int (*fill)(rst_connection *c, sqlite3_value **values, rst_listing *listing, char **message);
 } rst_listing_definition;

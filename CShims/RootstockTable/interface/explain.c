@@ -184,6 +184,7 @@ const rst_listing_definition rst_explain_listing = {
     .name = "rootstock_explain",
     .columns = "id, parent, notused, detail, sql HIDDEN",
     .column_count = 4,
-    .arguments = {4, -1},
+    .argument = 4,
+    .arguments = 1,
     .fill = fill,
 };

@@ -218,6 +218,7 @@ const rst_listing_definition rst_foreign_listing = {
     .name = "rootstock_foreign_key_check",
     .columns = "\"table\" TEXT, rowid INT, parent TEXT, fkid INT",
     .column_count = 4,
-    .arguments = {0, -1},
+    .argument = 0,
+    .arguments = 1,
     .fill = fill,
 };

@@ -18,15 +18,13 @@ typedef struct cell {
 } cell;
 
 struct rst_listing {
-    const rst_listing_definition *definition;
     cell *cells;
     sqlite3_uint64 count, capacity; /* of cells */
 };
 
 typedef struct listing_cursor {
-    sqlite3_vtab_cursor base; /* must be first */
+    rst_counted_cursor shown; /* must be first */
     rst_listing listing;
-    sqlite3_uint64 row;
 } listing_cursor;
 
 static const rst_listing_definition *const definitions[] = {&rst_integrity_listing, &rst_foreign_listing,
@@ -81,39 +79,16 @@ static int listing_connect(sqlite3 *db, void *context, int count, const char *co
     }
     if (definition == NULL) return SQLITE_ERROR;
     /* A schema (a view, a trigger) has no business starting a walk through the whole store. */
-    return rst_eponymous_connect(db, context, definition->columns, SQLITE_VTAB_DIRECTONLY, definition, out);
-}
-
-/* idxNum: bit n is set if the n-th argument is given; the arguments come in their order. */
-static int listing_best(sqlite3_vtab *base, sqlite3_index_info *info) {
-    const rst_listing_definition *definition = ((rst_eponymous *)base)->definition;
-    int next = 1;
-    info->estimatedCost = 1000000;
-    info->estimatedRows = 100;
-    for (int n = 0; n < 4 && definition->arguments[n] >= 0; n++) {
-        bool hidden = definition->arguments[n] >= definition->column_count;
-        int found = -1;
-        for (int i = 0; i < info->nConstraint; i++) {
-            const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
-            if (constraint->iColumn != definition->arguments[n] || constraint->op != SQLITE_INDEX_CONSTRAINT_EQ)
-                continue;
-            if (constraint->usable)
-                found = i;
-            else if (hidden)
-                return SQLITE_CONSTRAINT;
-        }
-        if (found < 0) continue;
-        info->aConstraintUsage[found].argvIndex = next++;
-        info->aConstraintUsage[found].omit = hidden;
-        info->idxNum |= 1 << n;
-    }
-    return SQLITE_OK;
-}
-
-static int listing_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
-    int code = rst_eponymous_open(base, sizeof(listing_cursor), out);
-    if (code == SQLITE_OK) ((listing_cursor *)*out)->listing.definition = ((rst_eponymous *)base)->definition;
-    return code;
+    return rst_eponymous_connect(db, context, definition->columns,
+                                 &(rst_eponymous_kind){.config = SQLITE_VTAB_DIRECTONLY,
+                                                       .cursor = sizeof(listing_cursor),
+                                                       .first = definition->argument,
+                                                       .count = definition->arguments,
+                                                       .shown = definition->argument < definition->column_count,
+                                                       .cost = 1000000,
+                                                       .rows = 100,
+                                                       .definition = definition},
+                                 out);
 }
 
 static int listing_close(sqlite3_vtab_cursor *base) {
@@ -124,39 +99,30 @@ static int listing_close(sqlite3_vtab_cursor *base) {
 static int listing_filter(sqlite3_vtab_cursor *base, int number, const char *text, int count, sqlite3_value **values) {
     listing_cursor *cursor = (listing_cursor *)base;
     const rst_eponymous *vtab = (rst_eponymous *)base->pVtab;
-    const rst_listing_definition *definition = vtab->definition;
-    sqlite3_value *arguments[4] = {NULL, NULL, NULL, NULL};
+    const rst_listing_definition *definition = vtab->kind.definition;
+    sqlite3_value *arguments[2] = {NULL, NULL};
     char *message = NULL;
     int next = 0, code = SQLITE_OK;
     UNUSED(text);
-    for (int n = 0; n < 4; n++) {
+    for (int n = 0; n < definition->arguments; n++) {
         if ((number & 1 << n) != 0 && next < count) arguments[n] = values[next++];
     }
     listing_clear(&cursor->listing);
-    cursor->row = 0;
+    cursor->shown.row = cursor->shown.count = 0;
     rst_call_enter();
     code = definition->fill(vtab->connection, arguments, &cursor->listing, &message);
     code = rst_leave(vtab->connection, code);
+    if (code == SQLITE_OK) cursor->shown.count = (sqlite3_int64)cursor->listing.count / definition->column_count;
     if (code == SQLITE_OK) rst_forget_message(&message);
     return rst_take_message(base->pVtab, code, message);
 }
 
-static int listing_next(sqlite3_vtab_cursor *base) {
-    ((listing_cursor *)base)->row++;
-    return SQLITE_OK;
-}
-
-static int listing_eof(sqlite3_vtab_cursor *base) {
-    const listing_cursor *cursor = (listing_cursor *)base;
-    return cursor->row * (sqlite3_uint64)cursor->listing.definition->column_count >= cursor->listing.count;
-}
-
 static int listing_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
     const listing_cursor *cursor = (listing_cursor *)base;
-    int columns = cursor->listing.definition->column_count;
+    const int columns = ((const rst_listing_definition *)((rst_eponymous *)base->pVtab)->kind.definition)->column_count;
     const cell *from;
     if (column >= columns) return SQLITE_OK;
-    from = &cursor->listing.cells[cursor->row * (sqlite3_uint64)columns + (sqlite3_uint64)column];
+    from = &cursor->listing.cells[cursor->shown.row * columns + column];
     if (from->type == SQLITE_INTEGER)
         sqlite3_result_int64(context, from->integer);
     else if (from->type == SQLITE_TEXT)
@@ -164,22 +130,17 @@ static int listing_column(sqlite3_vtab_cursor *base, sqlite3_context *context, i
     return SQLITE_OK;
 }
 
-static int listing_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
-    *rowid = (sqlite3_int64)((listing_cursor *)base)->row + 1;
-    return SQLITE_OK;
-}
-
 static const sqlite3_module listing_module = {
     .xConnect = listing_connect,
-    .xBestIndex = listing_best,
+    .xBestIndex = rst_eponymous_best,
     .xDisconnect = rst_eponymous_disconnect,
-    .xOpen = listing_open,
+    .xOpen = rst_eponymous_open,
     .xClose = listing_close,
     .xFilter = listing_filter,
-    .xNext = listing_next,
-    .xEof = listing_eof,
+    .xNext = rst_counted_next,
+    .xEof = rst_counted_eof,
     .xColumn = listing_column,
-    .xRowid = listing_rowid,
+    .xRowid = rst_counted_rowid,
 };
 
 int rst_check_register(rst_connection *c) {

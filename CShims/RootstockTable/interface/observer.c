@@ -101,24 +101,12 @@ void rootstock_abort_changes(sqlite3 *db, int abort) {
     if (c != NULL) executor_of(c)->aborted = abort != 0;
 }
 
-/* A name of the rowid that no column has. */
-static const char *rowid_name(const rst_table *table) {
-    static const char *const names[] = {"rowid", "_rowid_", "oid"};
-    for (size_t n = 0; n < sizeof names / sizeof names[0]; n++) {
-        bool taken = false;
-        for (int i = 0; i < table->column_count; i++)
-            taken = taken || sqlite3_stricmp(table->columns[i].name, names[n]) == 0;
-        if (!taken) return names[n];
-    }
-    return names[0];
-}
-
 static int put_value(rst_connection *c, const rst_table *table, const char *column, sqlite3_int64 rowid, int type,
                      const void *bytes, sqlite3_uint64 size) {
     sqlite3_stmt *statement = NULL;
     const int before = sqlite3_total_changes(c->db);
-    char *sql = sqlite3_mprintf("UPDATE main.\"%w\" SET \"%w\"=?1,\"rootstock operation\"=%d WHERE %s=?2", table->name,
-                                column, UPDATE_BYTES, rowid_name(table));
+    char *sql = sqlite3_mprintf("UPDATE main.\"%w\" SET \"%w\"=?1,\"rootstock operation\"=%d WHERE \"%w\"=?2",
+                                table->name, column, UPDATE_BYTES, rst_rowid_name(table));
     int code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->db, sql, -1, &statement, NULL);
     sqlite3_free(sql);
     if (code == SQLITE_OK && type == SQLITE_TEXT)

@@ -48,12 +48,10 @@ static const pragma_definition definitions[] = {
 enum { DEFINITIONS = sizeof definitions / sizeof definitions[0] };
 
 typedef struct pragma_cursor {
-    sqlite3_vtab_cursor base;
+    rst_counted_cursor shown; /* must be first; count: rows found so far */
     sqlite3_stmt *statement;
-    bool eof;
     int place;           /* table_list: the schema whose part is under way, by SQLite's number */
     char *name, *schema; /* the arguments, or nulls */
-    sqlite3_int64 number;
 } pragma_cursor;
 
 static int pragma_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
@@ -70,33 +68,17 @@ static int pragma_connect(sqlite3 *db, void *context, int count, const char *con
     /* Named as SQLite's own; table_list has another column of that name. */
     columns = sqlite3_mprintf("%s, arg HIDDEN, %s HIDDEN", definition->columns,
                               strncmp(definition->columns, "schema,", 7) == 0 ? "schema_" : "schema");
-    code = rst_eponymous_connect(db, context, columns, SQLITE_VTAB_INNOCUOUS, definition, out);
+    code = rst_eponymous_connect(db, context, columns,
+                                 &(rst_eponymous_kind){.config = SQLITE_VTAB_INNOCUOUS,
+                                                       .cursor = sizeof(pragma_cursor),
+                                                       .first = definition->column_count,
+                                                       .count = 2,
+                                                       .cost = 100,
+                                                       .rows = 20,
+                                                       .definition = definition},
+                                 out);
     sqlite3_free(columns);
     return code;
-}
-
-static int pragma_best(sqlite3_vtab *base, sqlite3_index_info *info) {
-    const pragma_definition *definition = ((rst_eponymous *)base)->definition;
-    int given[2] = {-1, -1}, next = 1;
-    info->estimatedCost = 100;
-    info->estimatedRows = 20;
-    for (int i = 0; i < info->nConstraint; i++) {
-        int column = info->aConstraint[i].iColumn - definition->column_count;
-        if (column < 0 || column > 1 || info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
-        if (!info->aConstraint[i].usable) return SQLITE_CONSTRAINT;
-        given[column] = i;
-    }
-    for (int column = 0; column < 2; column++) {
-        if (given[column] < 0) continue;
-        info->aConstraintUsage[given[column]].argvIndex = next++;
-        info->aConstraintUsage[given[column]].omit = 1;
-        info->idxNum |= 1 << column;
-    }
-    return SQLITE_OK;
-}
-
-static int pragma_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
-    return rst_eponymous_open(base, sizeof(pragma_cursor), out);
 }
 
 static int pragma_close(sqlite3_vtab_cursor *base) {
@@ -107,16 +89,14 @@ static int pragma_close(sqlite3_vtab_cursor *base) {
 }
 
 static const pragma_definition *definition_of(const sqlite3_vtab_cursor *base) {
-    return ((const rst_eponymous *)base->pVtab)->definition;
+    return ((const rst_eponymous *)base->pVtab)->kind.definition;
 }
 
 /* sql: from sqlite3_malloc, freed here. */
 static int prepare_on(sqlite3_vtab_cursor *base, sqlite3 *db, char *sql) {
     int code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(db, sql, -1, &((pragma_cursor *)base)->statement, NULL);
     sqlite3_free(sql);
-    if (code == SQLITE_OK || code == SQLITE_NOMEM) return code;
-    sqlite3_free(base->pVtab->zErrMsg);
-    base->pVtab->zErrMsg = sqlite3_mprintf("%s", sqlite3_errmsg(db));
+    if (code != SQLITE_OK && code != SQLITE_NOMEM) rst_set_message(&base->pVtab->zErrMsg, "%s", sqlite3_errmsg(db));
     return code;
 }
 
@@ -161,39 +141,17 @@ static int next_row(sqlite3_vtab_cursor *base) {
     int code = cursor->statement == NULL ? SQLITE_DONE : sqlite3_step(cursor->statement);
     while (code == SQLITE_DONE && is_list(base) && (code = list_next(base)) == SQLITE_OK)
         code = sqlite3_step(cursor->statement);
-    cursor->eof = code != SQLITE_ROW;
-    cursor->number++;
+    cursor->shown.row = cursor->shown.count;
+    cursor->shown.count += code == SQLITE_ROW;
     if (code == SQLITE_ROW || code == SQLITE_DONE) return SQLITE_OK;
-    if (cursor->statement != NULL) {
-        sqlite3_free(base->pVtab->zErrMsg);
-        base->pVtab->zErrMsg = sqlite3_mprintf("%s", sqlite3_errmsg(sqlite3_db_handle(cursor->statement)));
-    }
+    if (cursor->statement != NULL)
+        rst_set_message(&base->pVtab->zErrMsg, "%s", sqlite3_errmsg(sqlite3_db_handle(cursor->statement)));
     return code;
 }
 
 static int pragma_next(sqlite3_vtab_cursor *base) {
     rst_call_enter();
     return rst_leave(((rst_eponymous *)base->pVtab)->connection, next_row(base));
-}
-
-/* The schema is read as a table is: while its statement or transaction lasts it stands still, as all else does. */
-static int hold_snapshot(rst_connection *c, sqlite3_vtab_cursor *base) {
-    rst_store *store = store_of(c);
-    rootstock_transaction *transaction = NULL;
-    bool is_writer = false;
-    char *message = NULL;
-    int code;
-    if (store->shared == NULL) return SQLITE_OK;
-    if (store->writer != NULL || store->reader_pinned) return rst_snapshot_hold(c);
-    code = rst_read_begin_renewing(c, &transaction, &is_writer, &message);
-    if (code == SQLITE_OK) {
-        code = rst_snapshot_hold(c);
-        rst_read_end(c, is_writer);
-        return code;
-    }
-    sqlite3_free(base->pVtab->zErrMsg);
-    base->pVtab->zErrMsg = message;
-    return code;
 }
 
 /* Where SQLite would find the name: null for the store, else the schema, or "" for any that is attached. What temp has
@@ -280,12 +238,12 @@ static int ask(sqlite3_vtab_cursor *base, int number, const char *text, int coun
     const char *name = (number & 1) != 0 ? (const char *)sqlite3_value_text(values[0]) : NULL;
     const char *schema = (number & 2) != 0 ? (const char *)sqlite3_value_text(values[count - 1]) : NULL;
     const uint64_t epoch = store_of(c)->epoch;
-    int code;
+    char *message = NULL;
+    int code = SQLITE_OK;
     UNUSED(text);
     sqlite3_finalize(cursor->statement);
     cursor->statement = NULL;
-    cursor->number = 0;
-    cursor->eof = true;
+    cursor->shown.row = cursor->shown.count = 0;
     cursor->place = -1; /* main comes next */
     sqlite3_free(cursor->name);
     sqlite3_free(cursor->schema);
@@ -294,11 +252,13 @@ static int ask(sqlite3_vtab_cursor *base, int number, const char *text, int coun
     if (schema_of(c)->schema_db == NULL && !is_list(base)) return SQLITE_OK;
     if (reads_by_row(c, definition_of(base), name)) {
         code = begin(c, base, schema, name_value);
-        if (code != SQLITE_OK || cursor->eof) return code;
+        if (code != SQLITE_OK || rst_counted_eof(base)) return code;
         (void)sqlite3_reset(cursor->statement);
-        cursor->number = 0;
+        cursor->shown.row = cursor->shown.count = 0;
     }
-    code = hold_snapshot(c, base);
+    /* The schema is read as a table is: while its statement or transaction lasts it stands still, as all else does. */
+    if (store_of(c)->shared != NULL) code = rst_snapshot_take(c, rst_read_begin_renewing, &message);
+    (void)rst_take_message(base->pVtab, code, message);
     if (code != SQLITE_OK) return code;
     if (is_list(base) || (cursor->statement != NULL && store_of(c)->epoch == epoch)) return next_row(base);
     return begin(c, base, schema, name_value);
@@ -307,10 +267,6 @@ static int ask(sqlite3_vtab_cursor *base, int number, const char *text, int coun
 static int pragma_filter(sqlite3_vtab_cursor *base, int number, const char *text, int count, sqlite3_value **values) {
     rst_call_enter();
     return rst_leave(((rst_eponymous *)base->pVtab)->connection, ask(base, number, text, count, values));
-}
-
-static int pragma_eof(sqlite3_vtab_cursor *base) {
-    return ((pragma_cursor *)base)->eof;
 }
 
 static int pragma_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
@@ -324,22 +280,17 @@ static int pragma_column(sqlite3_vtab_cursor *base, sqlite3_context *context, in
     return SQLITE_OK;
 }
 
-static int pragma_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
-    *rowid = ((pragma_cursor *)base)->number;
-    return SQLITE_OK;
-}
-
 static const sqlite3_module pragma_module = {
     .xConnect = pragma_connect,
-    .xBestIndex = pragma_best,
+    .xBestIndex = rst_eponymous_best,
     .xDisconnect = rst_eponymous_disconnect,
-    .xOpen = pragma_open,
+    .xOpen = rst_eponymous_open,
     .xClose = pragma_close,
     .xFilter = pragma_filter,
     .xNext = pragma_next,
-    .xEof = pragma_eof,
+    .xEof = rst_counted_eof,
     .xColumn = pragma_column,
-    .xRowid = pragma_rowid,
+    .xRowid = rst_counted_rowid,
 };
 
 int rst_pragma_register(rst_connection *c) {

@@ -96,18 +96,10 @@ int rootstock_txn_state(sqlite3 *db) {
 
 static void hold_snapshot(rst_connection *c, bool goes_on) {
     const rst_store *store = store_of(c);
-    rootstock_transaction *transaction;
-    bool is_writer;
     if (store->reads_on || sqlite3_txn_state(c->db, "main") == SQLITE_TXN_NONE) return;
-    if (store->writer != NULL || store->reader_pinned) {
-        if (goes_on) (void)rst_snapshot_hold(c);
-        return;
-    }
+    if (!goes_on && (store->writer != NULL || store->reader_pinned)) return;
     rst_call_enter();
-    if (rst_read_begin(c, &transaction, &is_writer, NULL) == SQLITE_OK) {
-        (void)rst_snapshot_hold(c);
-        rst_read_end(c, is_writer);
-    }
+    (void)rst_snapshot_take(c, rst_read_begin, NULL);
     (void)rst_call_leave(SQLITE_OK);
 }
 
@@ -260,10 +252,7 @@ int rootstock_table_column_metadata(sqlite3 *db, const char *schema, const char 
     if (found != NULL) connect(db, found);
     code = sqlite3_table_column_metadata(db, schema, table, column, type, collation, not_null, &key, &counted);
     if (code == SQLITE_OK && found != NULL && (schema == NULL || sqlite3_stricmp(schema, "main") == 0)) {
-        int place = -1;
-        for (int i = 0; i < found->column_count && place < 0; i++) {
-            if (sqlite3_stricmp(found->columns[i].name, column) == 0) place = i;
-        }
+        int place = rst_column_called(found, column);
         if (place < 0 && !found->without_rowid) place = found->rowid_column;
         if (place >= 0) {
             key = found->columns[place].primary_key > 0;

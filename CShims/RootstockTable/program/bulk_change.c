@@ -191,31 +191,34 @@ static const sqlite3_module target_module = {
 
 /* ---- rootstock_bulk(statement, table, columns, epoch), which begins, and rootstock_bulk(), which ends ---- */
 
+/* Shows rows to be counted: all of a table that is emptied, or changed ones. */
 typedef struct bulk_cursor {
-    sqlite3_vtab_cursor base;
-    rst_bulk_change bulk; /* of the cursor that began; its table is null until then */
-    uint64_t remaining;   /* rows that it shows, to be counted: all of a table that is emptied; changed ones */
+    rst_counted_cursor shown; /* must be first */
+    rst_bulk_change bulk;     /* of the cursor that began; its table is null until then */
 } bulk_cursor;
 
-enum { COLUMN_STATEMENT = 0, COLUMN_TABLE, COLUMN_COLUMNS, COLUMN_EPOCH, ARGUMENTS };
+enum {
+    COLUMN_STATEMENT = 0,
+    COLUMN_TABLE,
+    COLUMN_COLUMNS,
+    COLUMN_EPOCH,
+    ARGUMENTS,
+    ALL_ARGUMENTS = (1 << ARGUMENTS) - 1
+};
 
 static int bulk_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
                         char **message) {
+    static const rst_eponymous_kind kind = {
+        .config = SQLITE_VTAB_DIRECTONLY, .cursor = sizeof(bulk_cursor), .count = ARGUMENTS, .rows = 1};
     UNUSED(count);
     UNUSED(arguments);
     UNUSED(message);
-    return rst_eponymous_connect(db, context, "a HIDDEN,b HIDDEN,c HIDDEN,d HIDDEN", SQLITE_VTAB_DIRECTONLY, NULL, out);
+    return rst_eponymous_connect(db, context, "a HIDDEN,b HIDDEN,c HIDDEN,d HIDDEN", &kind, out);
 }
 
 static int bulk_best(sqlite3_vtab *base, sqlite3_index_info *info) {
-    int code = rst_eponymous_best(info, 0, 0);
-    UNUSED(base);
-    info->estimatedRows = 1;
-    return code == SQLITE_OK && info->idxNum != 0 && info->idxNum != ARGUMENTS ? SQLITE_CONSTRAINT : code;
-}
-
-static int bulk_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
-    return rst_eponymous_open(base, sizeof(bulk_cursor), out);
+    int code = rst_eponymous_best(base, info);
+    return code == SQLITE_OK && info->idxNum != 0 && info->idxNum != ALL_ARGUMENTS ? SQLITE_CONSTRAINT : code;
 }
 
 /* Lets go of what was gathered. */
@@ -334,7 +337,7 @@ static int begin_rows(bulk_cursor *cursor, rst_connection *c, sqlite3_value **va
     rootstock_tree_statistics statistics;
     rst_tree *tree;
     int code = begin(&cursor->bulk, c, values, message);
-    cursor->remaining = 0;
+    cursor->shown.row = cursor->shown.count = 0;
     if (code != SQLITE_OK || !cursor->bulk.clears) return code;
     tree = &cursor->bulk.table->tree;
     code = rst_write_begin(c, message);
@@ -345,12 +348,13 @@ static int begin_rows(bulk_cursor *cursor, rst_connection *c, sqlite3_value **va
         code = gather_all(&cursor->bulk);
         cursor->bulk.last = true;
         if (code == SQLITE_OK) code = rst_bulk_apply(&cursor->bulk, message);
-        cursor->remaining = code == SQLITE_OK ? cursor->bulk.done : 0;
+        cursor->shown.count = code == SQLITE_OK ? (sqlite3_int64)cursor->bulk.done : 0;
         return code;
     }
     code = store->engine->tree_statistics(store->writer, tree->handle, &statistics);
     if (code != ROOTSTOCK_OK) return rst_map_code(c, code);
-    cursor->remaining = cursor->bulk.gathered = statistics.entries;
+    cursor->bulk.gathered = statistics.entries;
+    cursor->shown.count = (sqlite3_int64)statistics.entries;
     return SQLITE_OK;
 }
 
@@ -359,9 +363,9 @@ static int end_rows(bulk_cursor *cursor, rst_bulk_change *bulk, char **message) 
     int code = SQLITE_OK;
     bulk->last = true;
     if (!bulk->singly) code = rst_bulk_apply(bulk, message);
-    cursor->remaining = code == SQLITE_OK && bulk->done > bulk->counted && (bulk->matches || bulk->judged)
-                            ? bulk->done - bulk->counted
-                            : 0;
+    cursor->shown.row = cursor->shown.count = 0;
+    if (code == SQLITE_OK && bulk->done > bulk->counted && (bulk->matches || bulk->judged))
+        cursor->shown.count = (sqlite3_int64)(bulk->done - bulk->counted);
     return code;
 }
 
@@ -373,7 +377,7 @@ static int bulk_filter(sqlite3_vtab_cursor *base, int number, const char *text, 
     UNUSED(text);
     UNUSED(count);
     rst_call_enter();
-    if (number == ARGUMENTS)
+    if (number == ALL_ARGUMENTS)
         code = begin_rows((bulk_cursor *)base, c, values, &message);
     else if (programs->bulk == NULL)
         code = SQLITE_MISUSE;
@@ -383,15 +387,6 @@ static int bulk_filter(sqlite3_vtab_cursor *base, int number, const char *text, 
     return rst_leave(c, rst_take_message(base->pVtab, code, message));
 }
 
-static int bulk_next(sqlite3_vtab_cursor *base) {
-    ((bulk_cursor *)base)->remaining--;
-    return SQLITE_OK;
-}
-
-static int bulk_eof(sqlite3_vtab_cursor *base) {
-    return ((bulk_cursor *)base)->remaining == 0;
-}
-
 static int bulk_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
     UNUSED(base);
     UNUSED(context);
@@ -399,23 +394,17 @@ static int bulk_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
     return SQLITE_OK;
 }
 
-static int bulk_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
-    UNUSED(base);
-    *rowid = 0;
-    return SQLITE_OK;
-}
-
 static const sqlite3_module bulk_module = {
     .xConnect = bulk_connect,
     .xBestIndex = bulk_best,
     .xDisconnect = rst_eponymous_disconnect,
-    .xOpen = bulk_open,
+    .xOpen = rst_eponymous_open,
     .xClose = bulk_close,
     .xFilter = bulk_filter,
-    .xNext = bulk_next,
-    .xEof = bulk_eof,
+    .xNext = rst_counted_next,
+    .xEof = rst_counted_eof,
     .xColumn = bulk_column,
-    .xRowid = bulk_rowid,
+    .xRowid = rst_counted_rowid,
 };
 
 int rst_bulk_register(rst_connection *c) {

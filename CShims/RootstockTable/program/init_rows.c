@@ -8,7 +8,6 @@
 ** Invariant: one text with the same parameters has the same rows for every row of a program, or of one of its branches.
 */
 #include "program/program.h"
-#include "common/eponymous.h"
 #include "program/argument_pack.h"
 #include "program/init_rows.h"
 
@@ -23,25 +22,20 @@ typedef struct rst_init_subquery {
     sqlite3_value **parameters;
     int parameter_count;
     int branch; /* executor->once_branch that asked, where the text is one of a branch */
-    int columns;
-    sqlite3_int64 count, capacity; /* values: count rows of `columns` */
-    sqlite3_value **values;
+    rst_result_rows rows;
 } rst_init_subquery;
 
 typedef struct init_rows_cursor {
-    sqlite3_vtab_cursor base;
-    rst_init_subquery *rows;
-    rst_init_subquery *own; /* rows that no program keeps */
-    sqlite3_int64 at;
+    rst_result_cursor shown; /* must be first */
+    rst_init_subquery *own;  /* rows that no program keeps */
 } init_rows_cursor;
 
 void rst_init_subquery_free(struct rst_init_subquery **list) {
     while (*list != NULL) {
         rst_init_subquery *once = *list;
         *list = once->next;
-        for (sqlite3_int64 i = 0; i < once->count * once->columns; i++) sqlite3_value_free(once->values[i]);
+        rst_result_rows_free(&once->rows);
         for (int i = 0; i < once->parameter_count; i++) sqlite3_value_free(once->parameters[i]);
-        sqlite3_free(once->values);
         sqlite3_free(once->parameters);
         sqlite3_free(once->text);
         sqlite3_free(once);
@@ -88,26 +82,6 @@ static rst_init_subquery *init_rows_new(const char *text, int count, sqlite3_val
     return once;
 }
 
-static int add_row(rst_init_subquery *once, sqlite3_stmt *statement) {
-    sqlite3_int64 at = once->count * once->columns;
-    if (at + once->columns > once->capacity) {
-        const sqlite3_int64 capacity = (at + once->columns) * 2;
-        sqlite3_value **values = sqlite3_realloc64(once->values, (sqlite3_uint64)capacity * sizeof *values);
-        if (values == NULL) return SQLITE_NOMEM;
-        once->values = values;
-        once->capacity = capacity;
-    }
-    for (int i = 0; i < once->columns; i++) {
-        once->values[at + i] = sqlite3_value_dup(sqlite3_column_value(statement, i));
-        if (once->values[at + i] == NULL) {
-            while (i > 0) sqlite3_value_free(once->values[at + --i]);
-            return SQLITE_NOMEM;
-        }
-    }
-    once->count++;
-    return SQLITE_OK;
-}
-
 /* Runs the query; limit: rows at most, or -1. */
 static int fill(rst_connection *c, rst_init_subquery *once, sqlite3_int64 limit, char **message) {
     char *named = NULL;
@@ -120,9 +94,8 @@ static int fill(rst_connection *c, rst_init_subquery *once, sqlite3_int64 limit,
             if (sqlite3_bind_parameter_name(statement, i) != NULL)
                 (void)sqlite3_bind_value(statement, i, once->parameters[at++]);
         }
-        once->columns = sqlite3_column_count(statement);
-        while (code == SQLITE_OK && once->count != limit && (code = sqlite3_step(statement)) == SQLITE_ROW)
-            code = add_row(once, statement);
+        for (; code == SQLITE_OK && limit != 0 && (code = sqlite3_step(statement)) == SQLITE_ROW; limit--)
+            code = rst_result_rows_take(&once->rows, statement);
         if (code == SQLITE_DONE) code = SQLITE_OK;
     }
     if (code != SQLITE_OK && code != SQLITE_NOMEM && *message == NULL)
@@ -135,6 +108,11 @@ static int fill(rst_connection *c, rst_init_subquery *once, sqlite3_int64 limit,
 
 static int init_rows_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
                              char **message) {
+    static const rst_eponymous_kind kind = {.config = SQLITE_VTAB_DIRECTONLY,
+                                            .cursor = sizeof(init_rows_cursor),
+                                            .first = FIRST_ARGUMENT,
+                                            .count = 3,
+                                            .least = 2};
     sqlite3_str *text = sqlite3_str_new(NULL);
     char *columns;
     int code;
@@ -145,18 +123,9 @@ static int init_rows_connect(sqlite3 *db, void *context, int count, const char *
         sqlite3_str_appendf(text, "b%d,t%d TEXT,n%d NUMERIC,r%d REAL,", i, i, i, i);
     sqlite3_str_appendall(text, "statement HIDDEN,rows HIDDEN,parameters HIDDEN");
     columns = sqlite3_str_finish(text);
-    code = rst_eponymous_connect(db, context, columns, SQLITE_VTAB_DIRECTONLY, NULL, out);
+    code = rst_eponymous_connect(db, context, columns, &kind, out);
     sqlite3_free(columns);
     return code;
-}
-
-static int init_rows_best(sqlite3_vtab *vtab, sqlite3_index_info *info) {
-    UNUSED(vtab);
-    return rst_eponymous_best(info, FIRST_ARGUMENT, 2);
-}
-
-static int init_rows_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
-    return rst_eponymous_open(vtab, sizeof(init_rows_cursor), out);
 }
 
 static int init_rows_close(sqlite3_vtab_cursor *base) {
@@ -180,8 +149,8 @@ static int init_rows_filter(sqlite3_vtab_cursor *base, int number, const char *n
     UNUSED(number);
     UNUSED(name);
     rst_init_subquery_free(&cursor->own);
-    cursor->rows = NULL;
-    cursor->at = 0;
+    cursor->shown.row = NULL;
+    cursor->shown.number = 1;
     if (text == NULL || store_of(c)->shared == NULL) return SQLITE_MISUSE;
     code = rst_argument_pack_open(count - 2, values + 2, &parameters, &total);
     if (code != SQLITE_OK) return code;
@@ -201,27 +170,16 @@ static int init_rows_filter(sqlite3_vtab_cursor *base, int number, const char *n
         }
     }
     sqlite3_free(parameters);
-    cursor->rows = once;
+    if (once != NULL) cursor->shown.row = once->rows.first;
     if (code != SQLITE_OK) c->last_error = code;
     return rst_take_message(base->pVtab, code, message);
 }
 
-static int init_rows_next(sqlite3_vtab_cursor *base) {
-    ((init_rows_cursor *)base)->at++;
-    return SQLITE_OK;
-}
-
-static int init_rows_eof(sqlite3_vtab_cursor *base) {
-    const init_rows_cursor *cursor = (init_rows_cursor *)base;
-    return cursor->rows == NULL || cursor->at >= cursor->rows->count;
-}
-
 static int init_rows_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
-    const init_rows_cursor *cursor = (init_rows_cursor *)base;
-    const rst_init_subquery *rows = cursor->rows;
+    const rst_result_row *row = ((rst_result_cursor *)base)->row;
     sqlite3_value *value;
-    if (column >= FIRST_ARGUMENT || column / KINDS >= rows->columns) return SQLITE_OK;
-    value = rows->values[cursor->at * rows->columns + column / KINDS];
+    if (column >= FIRST_ARGUMENT || column / KINDS >= row->count) return SQLITE_OK;
+    value = row->values[column / KINDS];
     if (column % KINDS == KINDS - 1 && sqlite3_value_type(value) == SQLITE_INTEGER)
         sqlite3_result_double(context, sqlite3_value_double(value));
     else
@@ -229,20 +187,15 @@ static int init_rows_column(sqlite3_vtab_cursor *base, sqlite3_context *context,
     return SQLITE_OK;
 }
 
-static int init_rows_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
-    *rowid = ((init_rows_cursor *)base)->at;
-    return SQLITE_OK;
-}
-
 const sqlite3_module rst_init_rows_module = {
     .xConnect = init_rows_connect,
-    .xBestIndex = init_rows_best,
+    .xBestIndex = rst_eponymous_best,
     .xDisconnect = rst_eponymous_disconnect,
-    .xOpen = init_rows_open,
+    .xOpen = rst_eponymous_open,
     .xClose = init_rows_close,
     .xFilter = init_rows_filter,
-    .xNext = init_rows_next,
-    .xEof = init_rows_eof,
+    .xNext = rst_result_next,
+    .xEof = rst_result_eof,
     .xColumn = init_rows_column,
-    .xRowid = init_rows_rowid,
+    .xRowid = rst_result_rowid,
 };

@@ -16,20 +16,17 @@ typedef struct returning_cursor {
 
 static int returning_connect(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out,
                              char **message) {
+    static const rst_eponymous_kind kind = {.config = SQLITE_VTAB_DIRECTONLY,
+                                            .cursor = sizeof(returning_cursor),
+                                            .first = RETURNING_COLUMNS,
+                                            .count = 1 + RETURNING_ARGUMENTS,
+                                            .least = 1};
     UNUSED(count);
     UNUSED(arguments);
     UNUSED(message);
     /* More columns than these are taken from the whole row. */
-    return rst_result_connect(db, context, RETURNING_COLUMNS - 1, "whole,statement HIDDEN", RETURNING_ARGUMENTS, out);
-}
-
-static int returning_best(sqlite3_vtab *vtab, sqlite3_index_info *info) {
-    UNUSED(vtab);
-    return rst_eponymous_best(info, RETURNING_COLUMNS, 1);
-}
-
-static int returning_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
-    return rst_eponymous_open(vtab, sizeof(returning_cursor), out);
+    return rst_result_connect(db, context, RETURNING_COLUMNS - 1, "whole,statement HIDDEN", RETURNING_ARGUMENTS, &kind,
+                              out);
 }
 
 static int returning_close(sqlite3_vtab_cursor *base) {
@@ -68,9 +65,9 @@ static int returning_column(sqlite3_vtab_cursor *base, sqlite3_context *context,
 
 const sqlite3_module rst_returning_module = {
     .xConnect = returning_connect,
-    .xBestIndex = returning_best,
+    .xBestIndex = rst_eponymous_best,
     .xDisconnect = rst_eponymous_disconnect,
-    .xOpen = returning_open,
+    .xOpen = rst_eponymous_open,
     .xClose = returning_close,
     .xFilter = returning_filter,
     .xNext = rst_result_next,
