@@ -91,15 +91,6 @@ static int keep_shown(rst_column *column) {
     return code;
 }
 
-/* Prepares on the schema database a SELECT of what the DEFAULT stands for. */
-static int prepare_value(const rst_table *table, const char *format, const char *text, sqlite3_stmt **s) {
-    char *sql = sqlite3_mprintf(format, text);
-    int code =
-        sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(schema_of(table->connection)->schema_db, sql, -1, s, NULL);
-    sqlite3_free(sql);
-    return code;
-}
-
 int rst_describe_defaults(rst_table *table) {
     for (int i = 0; i < table->column_count; i++) {
         rst_column *column = &table->columns[i];
@@ -121,8 +112,9 @@ int rst_describe_defaults(rst_table *table) {
         }
         code = rst_default_word(column->default_text, &name);
         if (code != SQLITE_OK) return code;
-        code = name != NULL ? prepare_value(table, "SELECT %Q", name, &s)
-                            : prepare_value(table, "SELECT %s", column->default_text, &s);
+        code = name != NULL
+                   ? rst_prepare(schema_of(table->connection)->schema_db, &s, "SELECT %Q", name)
+                   : rst_prepare(schema_of(table->connection)->schema_db, &s, "SELECT %s", column->default_text);
         sqlite3_free(name);
         if (code != SQLITE_OK) continue;
         if (sqlite3_step(s) == SQLITE_ROW) {

@@ -193,12 +193,7 @@ static rst_function_proxy *find(rst_function_proxy *list, const char *name, int 
 }
 
 bool rst_collation_known(rst_connection *c, const char *name) {
-    sqlite3_stmt *statement = NULL;
-    char *sql = sqlite3_mprintf("SELECT ''='' COLLATE \"%w\"", name);
-    bool known = sql != NULL && sqlite3_prepare_v2(c->db, sql, -1, &statement, NULL) == SQLITE_OK;
-    sqlite3_finalize(statement);
-    sqlite3_free(sql);
-    return known;
+    return rst_prepares(c->db, "SELECT ''='' COLLATE \"%w\"", name);
 }
 
 /* Whether SQLite gives every connection this function by itself: extensions that are compiled in register theirs each

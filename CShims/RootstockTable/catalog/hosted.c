@@ -228,20 +228,15 @@ static int missing(const stand_in *module, const char *table, char **message) {
 ** there is no memory. */
 static char *columns_of(rst_connection *c, const char *name) {
     sqlite3_str *text = sqlite3_str_new(NULL);
-    sqlite3_stmt *list = NULL;
-    char *sql = sqlite3_mprintf("PRAGMA main.table_xinfo(\"%w\")", name);
-    int columns = 0, code = SQLITE_NOMEM;
-    if (sql != NULL) code = sqlite3_prepare_v2(c->db, sql, -1, &list, NULL);
-    if (code == SQLITE_OK) {
-        while (sqlite3_step(list) == SQLITE_ROW) {
-            const char *type = (const char *)sqlite3_column_text(list, 2);
-            sqlite3_str_appendf(text, "%s\"%w\" %s%s", columns++ == 0 ? "CREATE TABLE x(" : ",",
-                                (const char *)sqlite3_column_text(list, 1), type == NULL ? "" : type,
-                                sqlite3_column_int(list, 6) == 1 ? " HIDDEN" : "");
-        }
+    sqlite3_stmt *list;
+    int columns = 0, code = rst_prepare(c->db, &list, "PRAGMA main.table_xinfo(\"%w\")", name);
+    while (code == SQLITE_OK && sqlite3_step(list) == SQLITE_ROW) {
+        const char *type = (const char *)sqlite3_column_text(list, 2);
+        sqlite3_str_appendf(text, "%s\"%w\" %s%s", columns++ == 0 ? "CREATE TABLE x(" : ",",
+                            (const char *)sqlite3_column_text(list, 1), type == NULL ? "" : type,
+                            sqlite3_column_int(list, 6) == 1 ? " HIDDEN" : "");
     }
     (void)sqlite3_finalize(list);
-    sqlite3_free(sql);
     if (code != SQLITE_OK) {
         sqlite3_free(sqlite3_str_finish(text));
         return NULL;
@@ -347,17 +342,13 @@ int rst_hosted_register(rst_connection *c, sqlite3 *schema_db, const rst_catalog
 
 int rst_hosted_stand_in(rst_connection *c, const rst_token *module) {
     sqlite3 *schema_db = schema_of(c)->schema_db;
-    sqlite3_stmt *known = NULL;
+    bool known = false;
     char *name = rst_token_name(module);
     int code = name == NULL ? SQLITE_NOMEM : SQLITE_OK;
     /* Its tables need the one that there is until they are gone. */
     if (code == SQLITE_OK)
-        code = sqlite3_prepare_v2(schema_db, "SELECT 1 FROM pragma_module_list WHERE name=?1 COLLATE NOCASE", -1,
-                                  &known, NULL);
-    if (code == SQLITE_OK) code = sqlite3_bind_text(known, 1, name, -1, SQLITE_STATIC);
-    if (code == SQLITE_OK && sqlite3_step(known) != SQLITE_ROW)
-        code = stand_in_register(c, schema_db, NULL, true, name);
-    (void)sqlite3_finalize(known);
+        code = rst_has_row(schema_db, &known, "SELECT 1 FROM pragma_module_list WHERE name=%Q COLLATE NOCASE", name);
+    if (code == SQLITE_OK && !known) code = stand_in_register(c, schema_db, NULL, true, name);
     sqlite3_free(name);
     return code;
 }
@@ -367,51 +358,30 @@ int rst_hosted_stand_in_on(rst_connection *c, sqlite3 *other, const char *name) 
 }
 
 int rst_hosted_list(sqlite3 *schema_db, const rst_object *object) {
-    sqlite3_stmt *insert = NULL;
-    int code = sqlite3_exec(schema_db, "PRAGMA writable_schema=ON", NULL, NULL, NULL);
-    if (code == SQLITE_OK)
-        code = sqlite3_prepare_v2(schema_db,
-                                  "INSERT INTO sqlite_master(type, name, tbl_name, rootpage, sql) VALUES ('table', ?1, "
-                                  "?1, 0, ?2)",
-                                  -1, &insert, NULL);
-    if (code == SQLITE_OK) code = sqlite3_bind_text(insert, 1, object->name, -1, SQLITE_STATIC);
-    if (code == SQLITE_OK) code = sqlite3_bind_text(insert, 2, object->sql, -1, SQLITE_STATIC);
-    if (code == SQLITE_OK && sqlite3_step(insert) != SQLITE_DONE) code = SQLITE_ERROR;
-    (void)sqlite3_finalize(insert);
+    const int code =
+        rst_execute_on(schema_db,
+                       "PRAGMA writable_schema=ON;INSERT INTO sqlite_master(type, name, tbl_name, rootpage, sql) "
+                       "VALUES ('table', %Q, %Q, 0, %Q)",
+                       object->name, object->name, object->sql);
     return code == SQLITE_OK ? rst_read_list_anew(schema_db, NULL) : code;
 }
 
 /* ---- on the connection ---- */
 
 static int move_rows(rst_connection *c, const char *name, char **message) {
-    sqlite3_stmt *rows = NULL, *insert = NULL;
-    sqlite3_str *text;
-    char *sql = sqlite3_mprintf("SELECT * FROM main.\"%w\"", name);
-    int columns = 0, code;
-    code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(schema_of(c)->schema_db, sql, -1, &rows, NULL);
-    sqlite3_free(sql);
-    while (code == SQLITE_OK && sqlite3_step(rows) == SQLITE_ROW) {
-        if (insert == NULL) {
-            columns = sqlite3_column_count(rows);
-            text = sqlite3_str_new(NULL);
-            sqlite3_str_appendf(text, "INSERT INTO main.\"%w\" VALUES(?", name);
-            for (int i = 1; i < columns; i++) sqlite3_str_appendall(text, ",?");
-            sqlite3_str_appendall(text, ")");
-            sql = sqlite3_str_finish(text);
-            code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->db, sql, -1, &insert, NULL);
-            sqlite3_free(sql);
-        }
-        for (int i = 0; i < columns && code == SQLITE_OK; i++)
-            code = sqlite3_bind_value(insert, i + 1, sqlite3_column_value(rows, i));
-        if (code == SQLITE_OK) (void)sqlite3_step(insert);
-        if (code == SQLITE_OK) code = sqlite3_reset(insert);
+    sqlite3_stmt *rows;
+    bool any;
+    char *target = sqlite3_mprintf("\"%w\"", name);
+    int code =
+        target == NULL ? SQLITE_NOMEM : rst_has_row(schema_of(c)->schema_db, &any, "SELECT 1 FROM main.%s", target);
+    if (code == SQLITE_OK && any) {
+        code = rst_prepare(schema_of(c)->schema_db, &rows, "SELECT * FROM main.%s", target);
+        if (code == SQLITE_OK) code = rst_rows_copy(rows, c->db, target, (int)strlen(target), message);
+        (void)sqlite3_finalize(rows);
+        if (code == SQLITE_OK) code = rst_execute_on(schema_of(c)->schema_db, "DELETE FROM main.%s", target);
     }
-    if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(c->db));
-    (void)sqlite3_finalize(rows);
-    (void)sqlite3_finalize(insert);
-    if (code != SQLITE_OK || columns == 0) return code;
-    sql = sqlite3_mprintf("DELETE FROM main.\"%w\"", name);
-    return run(schema_of(c)->schema_db, sql);
+    sqlite3_free(target);
+    return code;
 }
 
 int rst_hosted_fill(rst_connection *c, const rst_object *object, char **message) {

@@ -127,9 +127,9 @@ static char *text_without_strict(const char *sql, int *code) {
     return NULL;
 }
 
-/* Makes the STRICT tables of a schema database, or the one of that name, such that they take what was stored. A STRICT
-** table may hold what it would not take: a column's DEFAULT, a generated column's value. */
-static int allow_types(sqlite3 *schema_db, const rst_catalog *catalog, const char *only, char **message) {
+/* Makes the STRICT tables of a schema database, or the one of that name, such that they take what was stored; or as they
+** are again. A STRICT table may hold what it would not take: a column's DEFAULT, a generated column's value. */
+static int allow_types(sqlite3 *schema_db, const rst_catalog *catalog, const char *only, bool allow, char **message) {
     sqlite3_stmt *update = NULL;
     int code = SQLITE_OK;
     for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
@@ -137,13 +137,14 @@ static int allow_types(sqlite3 *schema_db, const rst_catalog *catalog, const cha
         char *sql;
         if (strcmp(object->type, "table") != 0 || object->sql == NULL) continue;
         if (only != NULL && sqlite3_stricmp(only, object->name) != 0) continue;
-        sql = text_without_strict(object->sql, &code);
+        sql = allow ? text_without_strict(object->sql, &code) : sqlite3_mprintf("%s", object->sql);
+        if (sql == NULL && !allow) code = SQLITE_NOMEM;
         if (sql == NULL) continue;
         if (update == NULL) {
             code = rst_schema_db_execute(schema_db, "PRAGMA writable_schema=ON", message);
             if (code == SQLITE_OK)
-                code = sqlite3_prepare_v2(schema_db, "UPDATE sqlite_master SET sql=?1 WHERE type='table' AND name=?2",
-                                          -1, &update, NULL);
+                code =
+                    rst_prepare(schema_db, &update, "UPDATE sqlite_master SET sql=?1 WHERE type='table' AND name=?2");
         }
         if (code == SQLITE_OK) code = sqlite3_bind_text(update, 1, sql, -1, SQLITE_STATIC);
         if (code == SQLITE_OK) code = sqlite3_bind_text(update, 2, object->name, -1, SQLITE_STATIC);
@@ -157,23 +158,7 @@ static int allow_types(sqlite3 *schema_db, const rst_catalog *catalog, const cha
 }
 
 int rst_schema_db_allow_types(rst_connection *c, const char *table, bool allow, char **message) {
-    rst_schema *schema = schema_of(c);
-    sqlite3_stmt *update = NULL;
-    int code;
-    if (allow) return allow_types(schema->schema_db, &schema->loaded, table, message);
-    code = rst_schema_db_execute(schema->schema_db, "PRAGMA writable_schema=ON", message);
-    for (int i = 0; i < schema->loaded.count && code == SQLITE_OK; i++) {
-        const rst_object *object = &schema->loaded.objects[i];
-        if (strcmp(object->type, "table") != 0 || sqlite3_stricmp(table, object->name) != 0) continue;
-        code = sqlite3_prepare_v2(schema->schema_db, "UPDATE sqlite_master SET sql=?1 WHERE type='table' AND name=?2",
-                                  -1, &update, NULL);
-        if (code == SQLITE_OK) code = sqlite3_bind_text(update, 1, object->sql, -1, SQLITE_STATIC);
-        if (code == SQLITE_OK) code = sqlite3_bind_text(update, 2, object->name, -1, SQLITE_STATIC);
-        if (code == SQLITE_OK) (void)sqlite3_step(update);
-        if (update != NULL) code = sqlite3_finalize(update);
-        update = NULL;
-    }
-    return code == SQLITE_OK ? rst_read_list_anew(schema->schema_db, message) : code;
+    return allow_types(schema_of(c)->schema_db, &schema_of(c)->loaded, table, allow, message);
 }
 
 static int build(rst_connection *c, const rst_catalog *catalog, bool checks, bool takes_stored, sqlite3 **out,
@@ -204,7 +189,7 @@ static int build(rst_connection *c, const rst_catalog *catalog, bool checks, boo
         }
         sqlite3_free(other);
     }
-    if (code == SQLITE_OK && takes_stored) code = allow_types(*out, catalog, NULL, message);
+    if (code == SQLITE_OK && takes_stored) code = allow_types(*out, catalog, NULL, true, message);
     rst_function_proxies_end_placeholders(*out, function_proxies);
     return code;
 }

@@ -188,15 +188,8 @@ static int place_functions(rst_connection *c, sqlite3 *schema_db, struct rst_fun
     const char *word = sqlite3_str_value(calls->words);
     while (word != NULL && *word == '\n') {
         const char *end = strchr(++word, '\n');
-        sqlite3_stmt *asked = NULL;
-        char *name = sqlite3_mprintf("%.*s", (int)(end - word), word), *question;
-        question = name == NULL ? NULL : sqlite3_mprintf("SELECT \"%w\"()", name);
-        sqlite3_free(name);
-        if (question == NULL) return SQLITE_NOMEM;
-        if (sqlite3_prepare_v2(schema_db, question, -1, &asked, NULL) != SQLITE_OK)
+        if (!rst_prepares(schema_db, "SELECT \"%.*w\"()", (int)(end - word), word))
             (void)rst_function_proxies_placeholder(c, schema_db, function_proxies, sqlite3_errmsg(schema_db));
-        sqlite3_finalize(asked);
-        sqlite3_free(question);
         word = end + 1;
     }
     return SQLITE_OK;

@@ -120,3 +120,11 @@ bool rst_finds_name(rst_connection *c, const char *query, const char *name, bool
     rst_statement_done(c, statement);
     return otherwise;
 }
+
+int64_t rst_pragma_number(rst_connection *c, const char *pragma, int64_t otherwise) {
+    sqlite3_stmt *statement;
+    if (rst_statement_get(c, pragma, &statement) != SQLITE_OK) return otherwise;
+    if (sqlite3_step(statement) == SQLITE_ROW) otherwise = sqlite3_column_int64(statement, 0);
+    rst_statement_done(c, statement);
+    return otherwise;
+}

@@ -23,5 +23,7 @@ sqlite3_stmt *rst_statement_kept(rst_connection *c, const char *sql);
 
 /* Whether the query, whose ?1 is the name, has a row on the connection; `otherwise` where it cannot be asked. */
 bool rst_finds_name(rst_connection *c, const char *query, const char *name, bool otherwise);
+/* The number that a PRAGMA gives on the connection; `otherwise` where it cannot be asked. */
+int64_t rst_pragma_number(rst_connection *c, const char *pragma, int64_t otherwise);
 
 #endif

@@ -56,6 +56,22 @@ int rst_read_list_anew(sqlite3 *db, char **message);
 /* Gives a reference to the connection back; the last one frees it. */
 void rst_connection_release(void *connection);
 
+/* ---- questions.c: SQL from a format (%Q, %w as SQLite's), on any connection ---- */
+/* Prepares the SQL; *statement is null where that fails. A SQLite code. */
+int rst_prepare(sqlite3 *db, sqlite3_stmt **statement, const char *format, ...);
+/* Whether SQLite takes the SQL. */
+bool rst_prepares(sqlite3 *db, const char *format, ...);
+/* Whether the query has a row. A SQLite code, of reading it, too. */
+int rst_has_row(sqlite3 *db, bool *has, const char *format, ...);
+/* The query's first value as a text from sqlite3_malloc; null where it has no row. A SQLite code. */
+int rst_read_text(sqlite3 *db, char **out, const char *format, ...);
+/* Runs SQL whose rows do not matter. A SQLite code. */
+int rst_execute_on(sqlite3 *db, const char *format, ...);
+/* What db's last call failed with, and its words in *message. Gives back code where that says it all. */
+int rst_failed_on(sqlite3 *db, int code, char **message);
+/* Inserts what a query gives into the table of main that [table, size) names in SQL. */
+int rst_rows_copy(sqlite3_stmt *from, sqlite3 *to, const char *table, int size, char **message);
+
 /* ---- values_sqlite.c ---- */
 void rst_value_from(sqlite3_value *from, rootstock_value *to);
 /* Whether the affinity leaves the value as it is, at a glance. Of reals NaN becomes NULL, -0.0 is stored as 0, and 1.0

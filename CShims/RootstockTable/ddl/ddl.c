@@ -51,7 +51,7 @@ static int drop_rows(rst_connection *c, const rst_schema_statement *s, bool oute
 /* SQLite drops no table and no index while any statement of the connection reads, be it something else that it
 ** reads. */
 static int check_drop(rst_connection *c, const rst_schema_statement *s, char **message) {
-    sqlite3_stmt *find = NULL;
+    bool found;
     char *text;
     int code;
     if (!(rst_schema_statement_is(s, "DROP", "TABLE") || rst_schema_statement_is(s, "DROP", "INDEX")) ||
@@ -60,17 +60,15 @@ static int check_drop(rst_connection *c, const rst_schema_statement *s, char **m
     text = rst_token_name(&s->name);
     if (text == NULL) return SQLITE_NOMEM;
     /* What there is not, or what cannot be dropped, is refused in words of its own. */
-    code = sqlite3_prepare_v2(schema_of(c)->schema_db,
-                              "SELECT 1 FROM sqlite_master WHERE type=?1 COLLATE NOCASE AND name=?2 COLLATE NOCASE "
-                              "AND sql NOT NULL AND name NOT LIKE 'sqlite!_%' ESCAPE '!'",
-                              -1, &find, NULL);
-    if (code == SQLITE_OK) code = sqlite3_bind_text(find, 1, s->type.text, (int)s->type.size, SQLITE_STATIC);
-    if (code == SQLITE_OK) code = sqlite3_bind_text(find, 2, text, -1, SQLITE_STATIC);
-    if (code == SQLITE_OK && sqlite3_step(find) == SQLITE_ROW) {
+    code =
+        rst_has_row(schema_of(c)->schema_db, &found,
+                    "SELECT 1 FROM sqlite_master WHERE type='%.*q' COLLATE NOCASE AND name=%Q COLLATE NOCASE AND sql "
+                    "NOT NULL AND name NOT LIKE 'sqlite!_%%' ESCAPE '!'",
+                    (int)s->type.size, s->type.text, text);
+    if (code == SQLITE_OK && found) {
         rst_set_message(message, "database table is locked");
         code = SQLITE_LOCKED;
     }
-    sqlite3_finalize(find);
     sqlite3_free(text);
     return code;
 }

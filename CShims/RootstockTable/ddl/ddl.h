@@ -37,7 +37,7 @@ int rst_create_as_gather(rst_connection *c, const char *sql, int count, sqlite3_
                          char **message);
 void rst_created_as_free(rst_created_as *created);
 /* Inserts what a query gives into the table of main that a text as above creates. */
-int rst_rows_copy(sqlite3_stmt *from, sqlite3 *to, const char *created, char **message);
+int rst_created_as_copy(sqlite3_stmt *from, sqlite3 *to, const char *created, char **message);
 /* vacuum.c: a copy of the store, as of now, into a new file at path. */
 int rst_store_copy(rst_connection *c, const char *path, char **message);
 

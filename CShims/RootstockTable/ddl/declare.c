@@ -5,6 +5,7 @@
 ** virtual table for each table, a native view for each view. Invariant: what is declared carries the SQL text it was
 ** declared from, so that only what changed is declared anew.
 */
+#include "catalog/statement_check.h"
 #include "ddl/ddl.h"
 #include "ddl/declare.h"
 
@@ -405,10 +406,5 @@ int rst_declared_relearn(rst_connection *c) {
 }
 
 int64_t rst_declared_version(rst_connection *c) {
-    sqlite3_stmt *statement;
-    int64_t version = -1;
-    if (rst_statement_get(c, "PRAGMA main.schema_version", &statement) != SQLITE_OK) return -1;
-    if (sqlite3_step(statement) == SQLITE_ROW) version = sqlite3_column_int64(statement, 0);
-    rst_statement_done(c, statement);
-    return version + rst_temporary_version(c) * ((int64_t)1 << 32);
+    return rst_pragma_number(c, "PRAGMA main.schema_version", -1) + rst_temporary_version(c) * ((int64_t)1 << 32);
 }

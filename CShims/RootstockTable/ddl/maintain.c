@@ -220,16 +220,13 @@ static int analyze_table(rst_table *table, const char *text, char **message) {
     bool whole = text == NULL || sqlite3_stricmp(text, table->name) == 0, any = false;
     rootstock_tree_statistics statistics;
     sqlite3_stmt *list = NULL;
-    char *sql;
     int result, code = rst_tree_ready(c, store->writer, &table->tree, false);
     if (code != SQLITE_OK) return code;
     result = store->engine->tree_statistics(store->writer, table->tree.handle, &statistics);
     if (result != ROOTSTOCK_OK) return rst_map_error(c, result, message);
     if (whole && text != NULL) code = rst_names_follow(c, "sqlite_stat1", 0, table->name, NULL);
-    sql = sqlite3_mprintf("PRAGMA main.index_list(%Q)", table->name);
     if (code == SQLITE_OK)
-        code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(schema_of(c)->schema_db, sql, -1, &list, NULL);
-    sqlite3_free(sql);
+        code = rst_prepare(schema_of(c)->schema_db, &list, "PRAGMA main.index_list(%Q)", table->name);
     while (code == SQLITE_OK && (result = sqlite3_step(list)) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(list, 1),
                    *origin = (const char *)sqlite3_column_text(list, 3);

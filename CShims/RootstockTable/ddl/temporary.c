@@ -72,7 +72,7 @@ char *rst_temporary_triggers_listed(const rst_connection *c) {
 }
 
 int rst_temporary_triggers_read(rst_connection *c) {
-    sqlite3_stmt *names, *text;
+    sqlite3_stmt *names;
     int code;
     if (!programs_of(c)->temporary_used) return SQLITE_OK;
     forget_all(c);
@@ -82,12 +82,9 @@ int rst_temporary_triggers_read(rst_connection *c) {
                               -1, &names, NULL);
     if (code != SQLITE_OK) return code;
     while (code == SQLITE_OK && sqlite3_step(names) == SQLITE_ROW) {
-        char *sql = sqlite3_mprintf("SELECT sql FROM temp.\"%w\"", sqlite3_column_text(names, 0));
-        code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->db, sql, -1, &text, NULL);
-        sqlite3_free(sql);
-        if (code != SQLITE_OK) break;
-        if (sqlite3_step(text) == SQLITE_ROW) code = keep(c, sqlite3_mprintf("%s", sqlite3_column_text(text, 0)));
-        sqlite3_finalize(text);
+        char *text;
+        code = rst_read_text(c->db, &text, "SELECT sql FROM temp.\"%w\"", sqlite3_column_text(names, 0));
+        if (text != NULL) code = keep(c, text);
     }
     sqlite3_finalize(names);
     definitions_of(c)->temporary_recorded = rewriter_of(c)->temporary_trigger_count;
@@ -113,19 +110,13 @@ static int record_all(rst_connection *c, char **message) {
 /* The trigger's text as the schema database has it, with the TEMP that SQLite leaves out. *out null: it has none of
 ** that name. */
 static int mirror_text(rst_connection *c, const char *name, char **out) {
-    sqlite3_stmt *statement;
-    int code = sqlite3_prepare_v2(schema_of(c)->schema_db,
-                                  "SELECT sql FROM sqlite_temp_master WHERE type='trigger' AND name=?1 COLLATE NOCASE",
-                                  -1, &statement, NULL);
-    *out = NULL;
-    if (code != SQLITE_OK) return code;
-    sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
-    if (sqlite3_step(statement) == SQLITE_ROW) {
-        const char *sql = (const char *)sqlite3_column_text(statement, 0);
-        *out = sql == NULL ? NULL : rst_temporary_text(sql);
-        if (*out == NULL) code = SQLITE_NOMEM;
-    }
-    sqlite3_finalize(statement);
+    char *sql;
+    int code =
+        rst_read_text(schema_of(c)->schema_db, &sql,
+                      "SELECT sql FROM sqlite_temp_master WHERE type='trigger' AND name=%Q COLLATE NOCASE", name);
+    *out = sql == NULL ? NULL : rst_temporary_text(sql);
+    if (sql != NULL && *out == NULL) code = SQLITE_NOMEM;
+    sqlite3_free(sql);
     return code;
 }
 
@@ -163,18 +154,6 @@ static int loaded(rst_connection *c, char **message) {
     return code;
 }
 
-/* A trigger of one of temp's own tables, which SQLite keeps. */
-static int is_in_temp(rst_connection *c, const char *trigger, bool *found) {
-    sqlite3_stmt *statement;
-    int code =
-        sqlite3_prepare_v2(c->db, "SELECT 1 FROM temp.sqlite_master WHERE type='trigger' AND name=?1 COLLATE NOCASE",
-                           -1, &statement, NULL);
-    if (code != SQLITE_OK) return code;
-    sqlite3_bind_text(statement, 1, trigger, -1, SQLITE_STATIC);
-    *found = sqlite3_step(statement) == SQLITE_ROW;
-    return sqlite3_finalize(statement);
-}
-
 static int temporary_trigger(rst_connection *c, const char *sql, char **message) {
     rst_schema *schema = schema_of(c);
     char *name = trigger_name(sql), *text = NULL;
@@ -182,7 +161,9 @@ static int temporary_trigger(rst_connection *c, const char *sql, char **message)
     int code;
     if (name == NULL) return SQLITE_NOMEM;
     /* IF NOT EXISTS, or the front door would have refused */
-    code = is_in_temp(c, name, &known);
+    code =
+        rst_has_row(c->db, &known, "SELECT 1 FROM temp.sqlite_master WHERE type='trigger' AND name=%Q COLLATE NOCASE",
+                    name); /* of temp's own tables, which SQLite keeps */
     if (code != SQLITE_OK || known) {
         sqlite3_free(name);
         return code;

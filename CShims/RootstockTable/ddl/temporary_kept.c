@@ -39,13 +39,8 @@ int rst_kept_triggers_note(rst_connection *c, rst_kept_triggers *kept) {
 
 /* Whether schema has the object. */
 static int is_there(rst_connection *c, const char *schema, const char *type, const char *name, bool *there) {
-    sqlite3_stmt *statement = NULL;
-    char *sql =
-        sqlite3_mprintf("SELECT 1 FROM %s.sqlite_master WHERE type=%Q AND name=%Q COLLATE NOCASE", schema, type, name);
-    int code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->db, sql, -1, &statement, NULL);
-    *there = code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW;
-    sqlite3_free(sql);
-    return code != SQLITE_OK ? code : sqlite3_finalize(statement);
+    return rst_has_row(c->db, there, "SELECT 1 FROM %s.sqlite_master WHERE type=%Q AND name=%Q COLLATE NOCASE", schema,
+                       type, name);
 }
 
 int rst_kept_triggers_restore(rst_connection *c, rst_kept_triggers *kept, char **message) {

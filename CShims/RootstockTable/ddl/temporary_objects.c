@@ -119,13 +119,6 @@ char *rst_temporary_text(const char *sql) {
     return sqlite3_mprintf("CREATE TEMP%s", p);
 }
 
-static bool prepares(sqlite3 *db, const char *sql) {
-    sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
-    sqlite3_finalize(statement);
-    return code == SQLITE_OK;
-}
-
 static bool names(const char *sql, const char *name) {
     return rst_span_lists((rst_span){sql, sql + strlen(sql)}, name);
 }
@@ -185,7 +178,7 @@ int rst_temporary_objects_lend(rst_connection *c, const rst_schema_statement *s)
         if (!object->lent || !is(object, "view")) continue;
         text = sqlite3_mprintf("SELECT * FROM temp.\"%w\"", object->name);
         if (text == NULL) return SQLITE_NOMEM;
-        if (prepares(c->db, text) && !prepares(schema->schema_db, text)) {
+        if (rst_prepares(c->db, "%s", text) && !rst_prepares(schema->schema_db, "%s", text)) {
             char *drop = sqlite3_mprintf("DROP VIEW temp.\"%w\"", object->name);
             if (drop == NULL) code = SQLITE_NOMEM;
             if (drop != NULL) (void)sqlite3_exec(schema->schema_db, drop, NULL, NULL, NULL);

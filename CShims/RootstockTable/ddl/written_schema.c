@@ -20,13 +20,10 @@ static int refuse(char **message, const char *name, const char *why) {
 
 /* SQLite reads a row of an index without asking for its type or its table. */
 static int judge_nulls(rst_connection *c, char **message) {
-    sqlite3_stmt *query = NULL;
-    int code = sqlite3_prepare_v2(schema_of(c)->schema_db,
-                                  "SELECT 1 FROM sqlite_master WHERE type IS NULL OR name IS NULL OR tbl_name IS NULL",
-                                  -1, &query, NULL);
-    if (code == SQLITE_OK && sqlite3_step(query) == SQLITE_ROW) code = refuse(message, NULL, "has a NULL");
-    (void)sqlite3_finalize(query);
-    return code;
+    bool any;
+    const int code = rst_has_row(schema_of(c)->schema_db, &any,
+                                 "SELECT 1 FROM sqlite_master WHERE type IS NULL OR name IS NULL OR tbl_name IS NULL");
+    return code == SQLITE_OK && any ? refuse(message, NULL, "has a NULL") : code;
 }
 
 int rst_written_schema_run(rst_connection *c, const char *sql, int count, sqlite3_value **values, char **message) {
@@ -90,17 +87,13 @@ static int judge_new(rst_connection *c, const rst_schema_row *row, char **messag
 
 /* Each UNIQUE and PRIMARY KEY of a table has an index, and that a row: but the key of a table WITHOUT ROWID. */
 static int judge_constraints(rst_connection *c, const rst_schema_row *row, char **message) {
-    sqlite3_stmt *query = NULL;
-    bool same = false;
-    int code = sqlite3_prepare_v2(schema_of(c)->schema_db,
-                                  "SELECT NOT EXISTS (SELECT 1 FROM pragma_index_list(?1) AS i, pragma_table_list(?1) "
-                                  "AS t WHERE (origin='u' OR (origin='pk' AND NOT wr)) AND i.name NOT IN (SELECT name "
-                                  "FROM sqlite_master))",
-                                  -1, &query, NULL);
-    if (code == SQLITE_OK) code = sqlite3_bind_text(query, 1, row->name, -1, SQLITE_STATIC);
-    if (code == SQLITE_OK) same = sqlite3_step(query) == SQLITE_ROW && sqlite3_column_int(query, 0) == 1;
-    (void)sqlite3_finalize(query);
-    return code != SQLITE_OK || same ? code : refuse(message, row->name, "has another UNIQUE or PRIMARY KEY");
+    bool other;
+    const int code = rst_has_row(schema_of(c)->schema_db, &other,
+                                 "SELECT 1 FROM pragma_index_list(%Q) AS i, pragma_table_list(%Q) AS t WHERE "
+                                 "(origin='u' OR (origin='pk' AND NOT wr)) AND i.name NOT IN (SELECT name FROM "
+                                 "sqlite_master)",
+                                 row->name, row->name);
+    return code != SQLITE_OK || !other ? code : refuse(message, row->name, "has another UNIQUE or PRIMARY KEY");
 }
 
 /* That a row is what its text creates, SQLite has judged when it read its schema anew. */

@@ -17,6 +17,7 @@
 ** tree has not been written to since. It is gone when the last cursor on its table is closed and no program runs. (A
 ** program's statements of one row each open their cursors again.)
 */
+#include "catalog/statement_check.h"
 #include "executor/executor.h"
 #include "executor/change.h"
 #include "executor/cursor.h"
@@ -224,12 +225,7 @@ static int fill(rst_cursor *k, rst_transient *t) {
 }
 
 bool rst_automatic_pragma(rst_connection *c) {
-    sqlite3_stmt *statement;
-    bool on = true;
-    if (rst_statement_get(c, "PRAGMA automatic_index", &statement) != SQLITE_OK) return false;
-    if (sqlite3_step(statement) == SQLITE_ROW) on = sqlite3_column_int(statement, 0) != 0;
-    rst_statement_done(c, statement);
-    return on;
+    return rst_pragma_number(c, "PRAGMA automatic_index", 0) != 0;
 }
 
 static int make(rst_cursor *k, rst_automatic *automatic) {

@@ -56,15 +56,13 @@ static bool exists(const rst_connection *c, const char *name) {
 static int load_keys(rst_table *table) {
     rst_connection *c = table->connection;
     sqlite3_stmt *statement = NULL;
-    char *name = sqlite3_mprintf("%s_keys", table->name), *sql;
+    char *name = sqlite3_mprintf("%s_keys", table->name);
     int first = rst_native_fk_key_columns(table), count, code = SQLITE_OK;
     if (name == NULL) return SQLITE_NOMEM;
-    sql = exists(c, name) ? sqlite3_mprintf("SELECT * FROM \"%w\".\"%w\"", executor_of(c)->schema, name) : NULL;
+    if (exists(c, name))
+        code = rst_prepare(c->db, &statement, "SELECT * FROM \"%w\".\"%w\"", executor_of(c)->schema, name);
     sqlite3_free(name);
-    if (sql == NULL) return SQLITE_OK;
-    code = sqlite3_prepare_v2(c->db, sql, -1, &statement, NULL);
-    sqlite3_free(sql);
-    if (code != SQLITE_OK) return code;
+    if (code != SQLITE_OK || statement == NULL) return code;
     count = sqlite3_column_count(statement) - first;
     /* A table of the user's that happens to bear the name is none of ours. */
     if (count > 0 && strncmp(sqlite3_column_name(statement, 0), "rootstock ", 10) == 0) {

@@ -307,16 +307,14 @@ static int list_place(const text_list *list, const char *name) {
 
 /* The virtual tables as they are: of SQLite's own list, which the front door does not show. */
 static int list_declared(rst_attached *a, text_list *list, char **message) {
-    sqlite3_stmt *statement = NULL;
-    char *sql = sqlite3_mprintf("SELECT name,sql FROM \"%w\".sqlite_master", a->schema);
-    int code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(a->c->db, sql, -1, &statement, NULL);
+    sqlite3_stmt *statement;
+    int code = rst_prepare(a->c->db, &statement, "SELECT name,sql FROM \"%w\".sqlite_master", a->schema);
     while (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW)
         code = list_add(list, (const char *)sqlite3_column_text(statement, 0),
                         sqlite3_mprintf("%s", sqlite3_column_text(statement, 1)));
     if (code == SQLITE_DONE) code = SQLITE_OK;
     if (code != SQLITE_OK && code != SQLITE_NOMEM) rst_set_message(message, "%s", sqlite3_errmsg(a->c->db));
     sqlite3_finalize(statement);
-    sqlite3_free(sql);
     return code;
 }
 
@@ -381,39 +379,32 @@ static int declare(rst_attached *a, const text_list *wanted, const text_list *de
 
 /* SQLite's own list of the tables, in an empty database of the connection's encoding. */
 static int write_list(rst_attached *a, sqlite3 *other, const text_list *wanted) {
-    sqlite3_stmt *statement = NULL;
-    char *begin = NULL;
-    int code = sqlite3_prepare_v2(a->c->db, "PRAGMA encoding", -1, &statement, NULL);
-    if (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
-        begin = sqlite3_mprintf("PRAGMA encoding=%Q;PRAGMA schema_version=1;PRAGMA writable_schema=ON;BEGIN",
-                                sqlite3_column_text(statement, 0));
-    sqlite3_finalize(statement);
-    if (begin == NULL) return code == SQLITE_OK ? SQLITE_NOMEM : code;
-    code = sqlite3_exec(other, begin, NULL, NULL, NULL);
-    sqlite3_free(begin);
-    statement = NULL;
+    sqlite3_stmt *insert = NULL;
+    char *encoding;
+    int code = rst_read_text(a->c->db, &encoding, "PRAGMA encoding");
     if (code == SQLITE_OK)
-        code =
-            sqlite3_prepare_v2(other, "INSERT INTO sqlite_master VALUES ('table',?1,?1,0,'CREATE VIRTUAL TABLE '||?2)",
-                               -1, &statement, NULL);
+        code = rst_execute_on(other, "PRAGMA encoding=%Q;PRAGMA schema_version=1;PRAGMA writable_schema=ON;BEGIN",
+                              encoding);
+    sqlite3_free(encoding);
+    if (code == SQLITE_OK)
+        code = rst_prepare(other, &insert,
+                           "INSERT INTO sqlite_master VALUES ('table',?1,?1,0,'CREATE VIRTUAL TABLE '||?2)");
     for (int i = 0; i < wanted->count && code == SQLITE_OK; i += 2) {
-        code = sqlite3_bind_text(statement, 1, wanted->texts[i], -1, SQLITE_STATIC);
-        if (code == SQLITE_OK) code = sqlite3_bind_text(statement, 2, wanted->texts[i + 1], -1, SQLITE_STATIC);
-        if (code == SQLITE_OK) (void)sqlite3_step(statement);
-        if (code == SQLITE_OK) code = sqlite3_reset(statement);
+        code = sqlite3_bind_text(insert, 1, wanted->texts[i], -1, SQLITE_STATIC);
+        if (code == SQLITE_OK) code = sqlite3_bind_text(insert, 2, wanted->texts[i + 1], -1, SQLITE_STATIC);
+        if (code == SQLITE_OK) (void)sqlite3_step(insert);
+        if (code == SQLITE_OK) code = sqlite3_reset(insert);
     }
-    sqlite3_finalize(statement);
+    sqlite3_finalize(insert);
     return code == SQLITE_OK ? sqlite3_exec(other, "COMMIT", NULL, NULL, NULL) : code;
 }
 
 /* SQLite compares the list that it knows with the file's where a name is missing, and keeps no lock for that. */
 static int read_list(rst_attached *a, char **message) {
-    sqlite3_stmt *statement = NULL;
-    char *sql = sqlite3_mprintf("SELECT 1 FROM \"%w\".rootstock_attached_schema", a->schema);
-    int code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(a->c->db, sql, -1, &statement, NULL);
+    sqlite3_stmt *statement;
+    int code = rst_prepare(a->c->db, &statement, "SELECT 1 FROM \"%w\".rootstock_attached_schema", a->schema);
     if (code != SQLITE_OK && code != SQLITE_NOMEM) rst_set_message(message, "%s", sqlite3_errmsg(a->c->db));
     sqlite3_finalize(statement);
-    sqlite3_free(sql);
     return code;
 }
 

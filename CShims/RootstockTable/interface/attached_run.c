@@ -241,7 +241,7 @@ static int create_as(rst_attached *a, const char *text, int count, sqlite3_value
         code = rst_inner_run(a, "SAVEPOINT \"rootstock create\"", message);
         if (code == SQLITE_OK) {
             code = rst_inner_run(a, created.text, message);
-            if (code == SQLITE_OK) code = rst_rows_copy(created.rows, a->inner, created.text, message);
+            if (code == SQLITE_OK) code = rst_created_as_copy(created.rows, a->inner, created.text, message);
             if (code != SQLITE_OK) (void)rst_inner_run(a, "ROLLBACK TO \"rootstock create\"", NULL);
             (void)rst_inner_run(a, "RELEASE \"rootstock create\"", NULL);
         }

@@ -37,16 +37,11 @@ static rst_attached *attached_called(rst_connection *c, const rst_token *schema)
 }
 
 static bool lists(rst_connection *c, const char *schema, const rst_token *name) {
-    sqlite3_stmt *query = NULL;
-    char *text = rst_token_name(name), *sql;
+    char *text = rst_token_name(name);
     bool found = false;
-    sql = text == NULL
-              ? NULL
-              : sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master WHERE name=%Q COLLATE NOCASE", schema, text);
-    if (sql != NULL && sqlite3_prepare_v2(c->db, sql, -1, &query, NULL) == SQLITE_OK)
-        found = sqlite3_step(query) == SQLITE_ROW;
-    sqlite3_finalize(query);
-    sqlite3_free(sql);
+    if (text != NULL)
+        (void)rst_has_row(c->db, &found, "SELECT 1 FROM \"%w\".sqlite_master WHERE name=%Q COLLATE NOCASE", schema,
+                          text);
     sqlite3_free(text);
     return found;
 }

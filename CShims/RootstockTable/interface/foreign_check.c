@@ -124,10 +124,8 @@ static int check_child(rst_connection *c, rootstock_transaction *transaction, rs
 /* Prepares a PRAGMA of SQLite's own on the empty schema database, of the table of that name or of all. */
 static int ask(rst_connection *c, const char *pragma, const char *name, sqlite3_stmt **statement, char **message) {
     sqlite3 *schema_db = schema_of(c)->schema_db;
-    char *sql = sqlite3_mprintf(name == NULL ? "PRAGMA %s" : "PRAGMA %s(%Q)", pragma, name);
-    int code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(schema_db, sql, -1, statement, NULL);
+    int code = rst_prepare(schema_db, statement, name == NULL ? "PRAGMA %s" : "PRAGMA %s(%Q)", pragma, name);
     if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(schema_db));
-    sqlite3_free(sql);
     return code;
 }
 

@@ -4,6 +4,7 @@
 ** Those that change anything are SQLITE_DIRECTONLY: a schema (a view, a trigger, a generated column of an untrusted
 ** file) cannot reach them.
 */
+#include "catalog/statement_check.h"
 #include "interface/interface.h"
 #include "interface/attached.h"
 #include "program/argument_pack.h"
@@ -209,12 +210,9 @@ static void data_version_function(sqlite3_context *context, int count, sqlite3_v
 /* rootstock_has_temporary(): whether the program has made something in temp; before that SQLite does not list it. */
 static void has_temporary_function(sqlite3_context *context, int count, sqlite3_value **values) {
     rst_connection *c = rst_function_connection(context);
-    sqlite3_stmt *statement;
     UNUSED(count);
     UNUSED(values);
-    if (rst_statement_get(c, "PRAGMA temp.schema_version", &statement) != SQLITE_OK) return;
-    sqlite3_result_int(context, sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int(statement, 0) != 0);
-    rst_statement_done(c, statement);
+    sqlite3_result_int(context, rst_pragma_number(c, "PRAGMA temp.schema_version", 0) != 0);
 }
 
 /* rootstock_path(): of the store, as PRAGMA database_list gives that of a file. */

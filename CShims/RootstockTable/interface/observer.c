@@ -105,10 +105,9 @@ static int put_value(rst_connection *c, const rst_table *table, const char *colu
                      const void *bytes, sqlite3_uint64 size) {
     sqlite3_stmt *statement = NULL;
     const int before = sqlite3_total_changes(c->db);
-    char *sql = sqlite3_mprintf("UPDATE main.\"%w\" SET \"%w\"=?1,\"rootstock operation\"=%d WHERE \"%w\"=?2",
-                                table->name, column, UPDATE_BYTES, rst_rowid_name(table));
-    int code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->db, sql, -1, &statement, NULL);
-    sqlite3_free(sql);
+    int code =
+        rst_prepare(c->db, &statement, "UPDATE main.\"%w\" SET \"%w\"=?1,\"rootstock operation\"=%d WHERE \"%w\"=?2",
+                    table->name, column, UPDATE_BYTES, rst_rowid_name(table));
     if (code == SQLITE_OK && type == SQLITE_TEXT)
         code = sqlite3_bind_text64(statement, 1, bytes, size, SQLITE_STATIC, SQLITE_UTF8);
     else if (code == SQLITE_OK)

@@ -333,8 +333,7 @@ static int open_store(sqlite3 *db, const char *path, const char *engine_name, co
     const rootstock_engine *engine;
     rst_connection *c;
     const char *file;
-    sqlite3_stmt *statement;
-    bool empty = false;
+    bool full;
     int code = rootstock_register(db);
     if (code != SQLITE_OK) return code;
     memset(&options, 0, sizeof options);
@@ -379,12 +378,8 @@ static int open_store(sqlite3 *db, const char *path, const char *engine_name, co
             file, engine->name);
         return SQLITE_ERROR;
     }
-    code = sqlite3_prepare_v2(db, "SELECT count(*) FROM main.sqlite_master", -1, &statement, NULL);
-    if (code == SQLITE_OK) {
-        if (sqlite3_step(statement) == SQLITE_ROW) empty = sqlite3_column_int(statement, 0) == 0;
-        code = sqlite3_finalize(statement);
-    }
-    if (code == SQLITE_OK && !empty) {
+    code = rst_has_row(db, &full, "SELECT 1 FROM main.sqlite_master");
+    if (code == SQLITE_OK && full) {
         rst_set_message(message, "a store is opened on a connection without tables of its own");
         code = SQLITE_ERROR;
     }

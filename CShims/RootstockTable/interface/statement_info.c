@@ -229,15 +229,6 @@ const char *rootstock_column_decltype(sqlite3_stmt *statement, int column) {
     return rootstock_column_fact_of(statement, column, ROOTSTOCK_DECLTYPE);
 }
 
-/* SQLite knows a virtual table's columns once a statement has named it. */
-static void connect(sqlite3 *db, const rst_table *table) {
-    sqlite3_stmt *statement = NULL;
-    char *sql = sqlite3_mprintf("PRAGMA main.table_info(\"%w\")", table->declared_name);
-    if (sql != NULL) (void)sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
-    sqlite3_finalize(statement);
-    sqlite3_free(sql);
-}
-
 int rootstock_table_column_metadata(sqlite3 *db, const char *schema, const char *table, const char *column,
                                     const char **type, const char **collation, int *not_null, int *primary_key,
                                     int *autoincrement) {
@@ -249,7 +240,8 @@ int rootstock_table_column_metadata(sqlite3 *db, const char *schema, const char 
     if (found != NULL && schema == NULL &&
         sqlite3_table_column_metadata(db, "temp", table, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK)
         found = NULL;
-    if (found != NULL) connect(db, found);
+    /* SQLite knows a virtual table's columns once a statement has named it. */
+    if (found != NULL) (void)rst_prepares(db, "PRAGMA main.table_info(\"%w\")", found->declared_name);
     code = sqlite3_table_column_metadata(db, schema, table, column, type, collation, not_null, &key, &counted);
     if (code == SQLITE_OK && found != NULL && (schema == NULL || sqlite3_stricmp(schema, "main") == 0)) {
         int place = rst_column_called(found, column);

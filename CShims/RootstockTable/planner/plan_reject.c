@@ -38,15 +38,11 @@ bool rst_like_is_asked(const rst_connection *c) {
 bool rst_like_is_own(const rst_table *table) {
     rst_planner *planner = planner_of(table->connection);
     const uint64_t planned = planner->planned;
-    sqlite3_stmt *statement = NULL;
-    char *sql;
     if (planner->rewriter.like_replaced) return false;
     if (rst_like_is_asked(table->connection)) return planner->like_ranges;
-    sql = sqlite3_mprintf("SELECT 1 FROM main.\"%w\" WHERE \"rootstock hint\" LIKE 'r%%'", table->declared_name);
     planner->like_ranges = false;
-    if (sql != NULL) (void)sqlite3_prepare_v2(table->connection->db, sql, -1, &statement, NULL);
-    sqlite3_finalize(statement);
-    sqlite3_free(sql);
+    (void)rst_prepares(table->connection->db, "SELECT 1 FROM main.\"%w\" WHERE \"rootstock hint\" LIKE 'r%%'",
+                       table->declared_name);
     planner->like_planned = planner->planned = planned; /* the statement is gone */
     return planner->like_ranges;
 }

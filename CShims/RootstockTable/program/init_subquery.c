@@ -262,12 +262,11 @@ static void place_free(asked_place *place) {
 
 /* How many IN are look-ups in an index or by rowid in SQLite's plan, on the schema database; -1: it cannot tell. */
 static int lookups_planned(rst_connection *c, rst_span with, const asked_place *place, const char *text, int size) {
-    sqlite3_stmt *plan = NULL;
-    char *sql = sqlite3_mprintf("EXPLAIN QUERY PLAN %.*s %s%.*s%s", (int)(with.end - with.start),
-                                with.start == NULL ? "" : with.start, place->before, size, text, place->behind);
-    int count = 0,
-        code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(schema_of(c)->schema_db, sql, -1, &plan, NULL);
-    sqlite3_free(sql);
+    sqlite3_stmt *plan;
+    int count = 0;
+    int code =
+        rst_prepare(schema_of(c)->schema_db, &plan, "EXPLAIN QUERY PLAN %.*s %s%.*s%s", (int)(with.end - with.start),
+                    with.start == NULL ? "" : with.start, place->before, size, text, place->behind);
     while (code == SQLITE_OK && (code = sqlite3_step(plan)) == SQLITE_ROW) {
         const char *detail = (const char *)sqlite3_column_text(plan, 3);
         count += detail != NULL && strstr(detail, " FOR IN-OPERATOR") != NULL;
@@ -413,14 +412,11 @@ static bool has_source_query(const char *text) {
 
 int rst_refuse_kept_subqueries(rst_table *table, const char *select, char **message) {
     rst_connection *c = table->connection;
-    sqlite3_stmt *plan = NULL;
+    sqlite3_stmt *plan;
     int kept = -1, code;
-    char *sql;
     if (!has_source_query(select)) return SQLITE_OK;
-    sql = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", select);
-    if (sql == NULL) return SQLITE_NOMEM;
-    code = sqlite3_prepare_v2(c->db, sql, -1, &plan, NULL);
-    sqlite3_free(sql);
+    code = rst_prepare(c->db, &plan, "EXPLAIN QUERY PLAN %s", select);
+    if (code == SQLITE_NOMEM) return code;
     if (code != SQLITE_OK) return SQLITE_OK; /* what is wrong with it is said where it is prepared itself */
     while (code == SQLITE_OK && sqlite3_step(plan) == SQLITE_ROW) {
         const char *detail = (const char *)sqlite3_column_text(plan, 3), *p = detail;

@@ -2,18 +2,13 @@
 ** temporary_triggers.c - temp triggers on store tables: lent to the schema database while it judges a statement, and
 ** the temp tables that hide the store's.
 */
+#include "catalog/statement_check.h"
 #include "program/program.h"
 #include "program/temporary_triggers.h"
 #include "rewriter/transform.h"
 
 int64_t rst_temporary_version(rst_connection *c) {
-    sqlite3_stmt *statement;
-    int64_t version = -1;
-    if (!programs_of(c)->temporary_used) return 0;
-    if (rst_statement_get(c, "PRAGMA temp.schema_version", &statement) != SQLITE_OK) return -1;
-    if (sqlite3_step(statement) == SQLITE_ROW) version = sqlite3_column_int64(statement, 0);
-    rst_statement_done(c, statement);
-    return version;
+    return programs_of(c)->temporary_used ? rst_pragma_number(c, "PRAGMA temp.schema_version", -1) : 0;
 }
 
 static uint64_t hidden_tables(rst_connection *c) {
@@ -54,20 +49,12 @@ int rst_temporary_triggers_end(rst_connection *c) {
     bool any = true;
     int code = SQLITE_OK;
     while (any && code == SQLITE_OK) {
-        sqlite3_stmt *statement;
-        char *drop = NULL;
-        code = sqlite3_prepare_v2(schema_of(c)->schema_db,
-                                  "SELECT name FROM sqlite_temp_master WHERE type='trigger' LIMIT 1", -1, &statement,
-                                  NULL);
-        if (code != SQLITE_OK) return code;
-        any = sqlite3_step(statement) == SQLITE_ROW;
-        if (any) {
-            drop = sqlite3_mprintf("DROP TRIGGER temp.\"%w\"", sqlite3_column_text(statement, 0));
-            if (drop == NULL) code = SQLITE_NOMEM;
-        }
-        sqlite3_finalize(statement);
-        if (drop != NULL) code = sqlite3_exec(schema_of(c)->schema_db, drop, NULL, NULL, NULL);
-        sqlite3_free(drop);
+        char *name;
+        code = rst_read_text(schema_of(c)->schema_db, &name,
+                             "SELECT name FROM sqlite_temp_master WHERE type='trigger' LIMIT 1");
+        any = name != NULL;
+        if (any) code = rst_execute_on(schema_of(c)->schema_db, "DROP TRIGGER temp.\"%w\"", name);
+        sqlite3_free(name);
     }
     return code;
 }

@@ -297,12 +297,9 @@ static bool is_redefined(rst_connection *c, const rst_indexed *expressions, int 
 }
 
 void rst_keep_if_it_compiles(rst_connection *c, char **sql) {
-    sqlite3_stmt *statement = NULL;
-    if (sqlite3_prepare_v2(c->db, *sql, -1, &statement, NULL) != SQLITE_OK) {
-        sqlite3_free(*sql);
-        *sql = NULL;
-    }
-    sqlite3_finalize(statement);
+    if (rst_prepares(c->db, "%s", *sql)) return;
+    sqlite3_free(*sql);
+    *sql = NULL;
 }
 
 /* Whether the text can hold the expression at all: its first name is in it. */

@@ -24,17 +24,12 @@ static void question_end(question *q) {
     sqlite3_free(q->name);
 }
 
-static int run(sqlite3 *db, char *sql) {
-    int code = sql == NULL ? SQLITE_NOMEM : sqlite3_exec(db, sql, NULL, NULL, NULL);
-    sqlite3_free(sql);
-    return code;
-}
-
-/* "CREATE ... TABLE name(...)", and of an index, as of that schema. */
-static char *in_schema(const char *sql, const char *schema) {
+/* Runs "CREATE ... TABLE name(...)", or that of an index, as of that schema. */
+static int create_in(sqlite3 *db, const char *sql, const char *schema) {
     const rst_token type = rst_schema_statement_read(sql, sql + strlen(sql)).type;
     const char *behind = type.text + type.size;
-    return type.type == TOKEN_END ? NULL : sqlite3_mprintf("%.*s \"%w\".%s", (int)(behind - sql), sql, schema, behind);
+    if (type.type == TOKEN_END) return SQLITE_ERROR;
+    return rst_execute_on(db, "%.*s \"%w\".%s", (int)(behind - sql), sql, schema, behind);
 }
 
 /* The schema in which a native table has the name: the one named, or the first that has it. *schema null: none. */
@@ -46,17 +41,14 @@ static int find_schema(rst_connection *c, const char *name, char **schema) {
                                                     "'rootstock') ORDER BY seq <> 1, seq",
                                                     -1, &list, NULL);
     while (code == SQLITE_OK && *schema == NULL && list != NULL && sqlite3_step(list) == SQLITE_ROW) {
-        sqlite3_stmt *find = NULL;
-        const char *at = (const char *)sqlite3_column_text(list, 0);
-        char *sql = sqlite3_mprintf(
-            "SELECT 1 FROM \"%w\".sqlite_master WHERE type = 'table' AND name = %Q COLLATE NOCASE", at, name);
-        code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->db, sql, -1, &find, NULL);
-        sqlite3_free(sql);
-        if (code == SQLITE_OK && sqlite3_step(find) == SQLITE_ROW) {
-            *schema = sqlite3_mprintf("%s", at);
+        bool has;
+        code = rst_has_row(c->db, &has,
+                           "SELECT 1 FROM \"%w\".sqlite_master WHERE type = 'table' AND name = %Q COLLATE NOCASE",
+                           (const char *)sqlite3_column_text(list, 0), name);
+        if (code == SQLITE_OK && has) {
+            *schema = sqlite3_mprintf("%s", sqlite3_column_text(list, 0));
             if (*schema == NULL) code = SQLITE_NOMEM;
         }
-        sqlite3_finalize(find);
     }
     sqlite3_finalize(list);
     return code;
@@ -64,14 +56,12 @@ static int find_schema(rst_connection *c, const char *name, char **schema) {
 
 /* Table and indexes as the schema of db has them, and whether a trigger hangs on the table. */
 static int copy_native(rst_connection *c, question *q, bool *triggers) {
-    sqlite3_stmt *list = NULL;
-    char *sql =
-        sqlite3_mprintf("SELECT type, sql FROM \"%w\".sqlite_master WHERE tbl_name = %Q COLLATE NOCASE AND sql NOT "
-                        "NULL UNION ALL SELECT type, sql FROM temp.sqlite_master WHERE type = 'trigger' AND "
-                        "tbl_name = %Q COLLATE NOCASE",
-                        q->schema, q->name, q->name);
-    int code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(c->db, sql, -1, &list, NULL);
-    sqlite3_free(sql);
+    sqlite3_stmt *list;
+    int code = rst_prepare(c->db, &list,
+                           "SELECT type, sql FROM \"%w\".sqlite_master WHERE tbl_name = %Q COLLATE NOCASE AND sql NOT "
+                           "NULL UNION ALL SELECT type, sql FROM temp.sqlite_master WHERE type = 'trigger' AND "
+                           "tbl_name = %Q COLLATE NOCASE",
+                           q->schema, q->name, q->name);
     *triggers = false;
     while (code == SQLITE_OK && sqlite3_step(list) == SQLITE_ROW) {
         const char *type = (const char *)sqlite3_column_text(list, 0),
@@ -79,7 +69,7 @@ static int copy_native(rst_connection *c, question *q, bool *triggers) {
         if (strcmp(type, "trigger") == 0)
             *triggers = true;
         else
-            code = run(q->db, in_schema(text, q->schema));
+            code = create_in(q->db, text, q->schema);
     }
     sqlite3_finalize(list);
     return code;
@@ -96,15 +86,15 @@ static int question_begin(rst_connection *c, const rst_table *table, const rst_t
     code = find_schema(c, q->name, &q->schema);
     if (code == SQLITE_OK && q->schema == NULL) code = SQLITE_ERROR;
     if (code == SQLITE_OK && sqlite3_stricmp(q->schema, "temp") != 0)
-        code = run(q->db, sqlite3_mprintf("ATTACH ':memory:' AS \"%w\"", q->schema));
+        code = rst_execute_on(q->db, "ATTACH ':memory:' AS \"%w\"", q->schema);
     for (int i = 0; i < schema_of(c)->loaded.count && code == SQLITE_OK; i++) {
         const rst_object *object = &schema_of(c)->loaded.objects[i];
         if ((strcmp(object->type, "table") == 0 || strcmp(object->type, "index") == 0) && object->sql != NULL &&
             object->sql[0] != '\0' && sqlite3_stricmp(object->table_name, table->name) == 0)
-            code = run(q->db, sqlite3_mprintf("%s", object->sql));
+            code = rst_execute_on(q->db, "%s", object->sql);
     }
     if (code == SQLITE_OK) code = copy_native(c, q, triggers);
-    if (code == SQLITE_OK && rst_foreign_enabled(c)) code = run(q->db, sqlite3_mprintf("PRAGMA foreign_keys = ON"));
+    if (code == SQLITE_OK && rst_foreign_enabled(c)) code = rst_execute_on(q->db, "PRAGMA foreign_keys = ON");
     return code;
 }
 
@@ -125,9 +115,7 @@ static int ask(const question *q, const rst_statement_parts *parts, bool *taken,
 static int columns_of_native(const question *q, int *all, int *plain, char **names) {
     sqlite3_stmt *list = NULL;
     sqlite3_str *out = sqlite3_str_new(NULL);
-    char *sql = sqlite3_mprintf("SELECT name, hidden FROM pragma_table_xinfo(%Q, %Q)", q->name, q->schema);
-    int code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(q->db, sql, -1, &list, NULL);
-    sqlite3_free(sql);
+    int code = rst_prepare(q->db, &list, "SELECT name, hidden FROM pragma_table_xinfo(%Q, %Q)", q->name, q->schema);
     *all = *plain = 0;
     while (code == SQLITE_OK && sqlite3_step(list) == SQLITE_ROW) {
         ++*all;
@@ -152,8 +140,8 @@ int rst_transfer_in(rst_connection *c, const rst_table *table, const rst_stateme
     code = question_begin(c, table, &schema, &name, &q, &triggers);
     if (code == SQLITE_OK) code = columns_of_native(&q, &all, &plain, &names);
     if (code == SQLITE_OK && fires) /* whatever it does */
-        code = run(
-            q.db, sqlite3_mprintf("CREATE TRIGGER main.fires AFTER INSERT ON \"%w\" BEGIN SELECT 1; END", table->name));
+        code =
+            rst_execute_on(q.db, "CREATE TRIGGER main.fires AFTER INSERT ON \"%w\" BEGIN SELECT 1; END", table->name);
     if (code == SQLITE_OK && all != rst_taken_by(table)) {
         code = ask(&q, parts, &taken, message);
         if (code == SQLITE_OK && taken) {
