@@ -101,44 +101,66 @@ int rst_indexed_column(const rst_indexed *e) {
     }
 }
 
-/* The same token: names by what they name, words without case, all else as it stands. */
+/* The token at *p, behind its qualifiers: *qualifier is the last of so many. */
+static rst_token next_token(const char **p, const char *end, rst_token *qualifier, int *qualifiers) {
+    *qualifiers = 0;
+    for (;;) {
+        const rst_token token = rst_token_next(p, end);
+        const char *q = *p;
+        const rst_token dot = rst_token_next(&q, end);
+        if (!rst_token_names(&token) || !rst_token_mark(&dot, ".")) return token;
+        *qualifier = token;
+        *p = q;
+        ++*qualifiers;
+    }
+}
+
+static bool is_equal_mark(const rst_token *token) {
+    return rst_token_mark(token, "=") || rst_token_mark(token, "==");
+}
+
+static bool is_differs_mark(const rst_token *token) {
+    return rst_token_mark(token, "<>") || rst_token_mark(token, "!=");
+}
+
+/* The same token: names by what they name, words without case, operators by what they do, all else as it stands. */
 static bool same_token(const rst_table *table, const rst_token *a, const rst_token *b) {
-    int column = column_of(table, a);
-    if (column >= 0 && (b->type == TOKEN_WORD || b->type == TOKEN_NAME)) return column_of(table, b) == column;
-    if (a->type != b->type || a->size != b->size) return false;
-    if (a->type == TOKEN_WORD) return sqlite3_strnicmp(a->text, b->text, (int)a->size) == 0;
-    return memcmp(a->text, b->text, a->size) == 0;
+    const int column = column_of(table, a);
+    if (column >= 0) return column_of(table, b) == column;
+    if (is_equal_mark(a)) return is_equal_mark(b);
+    if (is_differs_mark(a)) return is_differs_mark(b);
+    if (a->type != b->type) return false;
+    if (a->type == TOKEN_WORD || a->type == TOKEN_NAME) return rst_token_alike(a, b);
+    return a->size == b->size && memcmp(a->text, b->text, a->size) == 0;
+}
+
+bool rst_expression_same(const rst_table *table, const char *own, const char *own_end, const rst_syntax *node,
+                         rst_token *qualifier) {
+    const char *at = node->start;
+    bool first = true;
+    if (qualifier != NULL) qualifier->type = TOKEN_END;
+    for (;;) {
+        rst_token none, said = {TOKEN_END, at, 0}, behind;
+        int ignored, qualifiers;
+        const rst_token wanted = next_token(&own, own_end, &none, &ignored);
+        const rst_token token = next_token(&at, node->end, &said, &qualifiers);
+        const char *q = own;
+        if (wanted.type == TOKEN_END || token.type == TOKEN_END) return wanted.type == token.type;
+        if (!same_token(table, &wanted, &token)) return false;
+        if (qualifier == NULL) continue;
+        behind = rst_token_next(&q, own_end);
+        if (qualifiers > 1) return false;
+        if (column_of(table, &wanted) < 0 || rst_token_mark(&behind, "(")) { /* a function, or no name */
+            if (qualifiers > 0) return false;
+            continue;
+        }
+        if (first) *qualifier = said;
+        first = false;
+        if (said.type != qualifier->type && (said.type == TOKEN_END || qualifier->type == TOKEN_END)) return false;
+        if (said.type != TOKEN_END && !rst_token_alike(&said, qualifier)) return false;
+    }
 }
 
 bool rst_indexed_is(const rst_indexed *e, const rst_syntax *node, rst_token *qualifier) {
-    const char *at = node->start, *end = node->end, *own = e->start;
-    bool first = true;
-    qualifier->type = TOKEN_END;
-    for (;;) {
-        rst_token wanted = rst_token_next(&own, e->end), token, next;
-        const char *q;
-        if (wanted.type == TOKEN_END) break;
-        token = rst_token_next(&at, end);
-        q = at;
-        next = rst_token_next(&q, end);
-        if (column_of(e->table, &wanted) >= 0) {
-            const char *own_next = own;
-            rst_token behind = rst_token_next(&own_next, e->end);
-            if (!rst_token_mark(&behind, "(")) { /* not a function of that name */
-                bool qualified = rst_token_mark(&next, ".") && rst_token_names(&token);
-                if (qualified) {
-                    if (!first && (qualifier->type == TOKEN_END || !same_token(e->table, qualifier, &token)))
-                        return false;
-                    if (first) *qualifier = token;
-                    token = rst_token_next(&q, end);
-                    at = q;
-                } else if (!first && qualifier->type != TOKEN_END) {
-                    return false;
-                }
-                first = false;
-            }
-        }
-        if (!same_token(e->table, &wanted, &token)) return false;
-    }
-    return at == end;
+    return rst_expression_same(e->table, e->start, e->end, node, qualifier);
 }

@@ -125,3 +125,16 @@ int rst_refuse_generated(const rst_table *table, const rst_statement_parts *part
     }
     return SQLITE_OK;
 }
+
+void rst_columns_append(sqlite3_str *out, const rst_table *table, rst_columns_shown shown) {
+    bool any = false;
+    for (int i = 0; i < table->column_count; i++) {
+        if (shown != COLUMNS_ALL && table->columns[i].generated) continue;
+        if (any) sqlite3_str_appendchar(out, 1, ',');
+        any = true;
+        if (shown == COLUMNS_BOUND)
+            sqlite3_str_appendf(out, "?%d", i + 1);
+        else
+            sqlite3_str_appendf(out, "\"%w\"", table->columns[i].name);
+    }
+}

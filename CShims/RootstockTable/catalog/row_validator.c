@@ -58,32 +58,40 @@ static sqlite3 *mirror_of(const rst_table *table) {
     return table->twin_used == 1 ? schema_of(table->connection)->unchecked : schema_of(table->connection)->schema_db;
 }
 
-static int prepare_mirror(rst_table *table, sqlite3_str *text, sqlite3_stmt **statement, char **message) {
-    rst_connection *c = table->connection;
+static int sync_proxies(rst_connection *c, bool unchecked) {
     rst_schema *schema = schema_of(c);
-    sqlite3 *schema_db = mirror_of(table);
-    struct rst_function_proxy **function_proxies =
-        table->twin_used == 1 ? &schema->unchecked_forwards : &schema->function_proxies;
+    return rst_function_proxies_sync(c, unchecked ? schema->unchecked : schema->schema_db,
+                                     unchecked ? &schema->unchecked_forwards : &schema->function_proxies);
+}
+
+int rst_validator_prepare(rst_connection *c, bool unchecked, sqlite3_str *text, sqlite3_stmt **statement,
+                          char **message) {
+    rst_schema *schema = schema_of(c);
+    sqlite3 *schema_db = unchecked ? schema->unchecked : schema->schema_db;
     char *sql = sqlite3_str_finish(text);
-    int code = SQLITE_OK;
-    if (sql == NULL) return SQLITE_NOMEM;
-    /* What the application has registered since the schema was loaded. */
-    if ((table->needs_mirror || table->has_evaluated_index) &&
-        schema->forwards_epochs[table->twin_used] != store_of(c)->epoch) {
-        schema->forwards_epochs[table->twin_used] = store_of(c)->epoch;
-        code = rst_function_proxies_sync(c, schema_db, function_proxies);
-    }
-    if (code == SQLITE_OK) {
+    int code = sql == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    for (int turn = 0; turn < 2 && sql != NULL; turn++) {
         code = sqlite3_prepare_v3(schema_db, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
-        if ((code & 0xff) == SQLITE_ERROR && rst_function_proxies_sync(c, schema_db, function_proxies) == SQLITE_OK)
-            code = sqlite3_prepare_v3(schema_db, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
-    }
-    if (code != SQLITE_OK) {
-        code = sqlite3_extended_errcode(schema_db);
-        rst_set_message(message, "%s", sqlite3_errmsg(schema_db));
+        /* What the application has registered since then. */
+        if ((code & 0xff) != SQLITE_ERROR || turn > 0 || sync_proxies(c, unchecked) != SQLITE_OK) break;
     }
     sqlite3_free(sql);
-    return code;
+    return rst_failed_on(schema_db, code, message);
+}
+
+static int prepare_mirror(rst_table *table, sqlite3_str *text, sqlite3_stmt **statement, char **message) {
+    rst_connection *c = table->connection;
+    uint64_t *epoch = &schema_of(c)->forwards_epochs[table->twin_used];
+    /* What the application has registered since the schema was loaded. */
+    if ((table->needs_mirror || table->has_evaluated_index) && *epoch != store_of(c)->epoch) {
+        int code = sync_proxies(c, table->twin_used == 1);
+        *epoch = store_of(c)->epoch;
+        if (code != SQLITE_OK) {
+            sqlite3_free(sqlite3_str_finish(text));
+            return rst_failed_on(mirror_of(table), code, message);
+        }
+    }
+    return rst_validator_prepare(c, table->twin_used == 1, text, statement, message);
 }
 
 static const char *conflict_word(int conflict) {
@@ -105,21 +113,12 @@ static const char *rowid_word(const rst_table *table) {
 static int prepare_insert(rst_table *table, int conflict, sqlite3_stmt **statement, char **message) {
     sqlite3_str *text = sqlite3_str_new(NULL);
     const char *rowid = rowid_word(table);
-    bool any = rowid != NULL;
-    sqlite3_str_appendf(text, "INSERT%s INTO main.\"%w\"(%s", conflict_word(conflict), table->name, any ? rowid : "");
-    for (int i = 0; i < table->column_count; i++) {
-        if (table->columns[i].generated) continue;
-        sqlite3_str_appendf(text, "%s\"%w\"", any ? "," : "", table->columns[i].name);
-        any = true;
-    }
+    sqlite3_str_appendf(text, "INSERT%s INTO main.\"%w\"(%s%s", conflict_word(conflict), table->name,
+                        rowid == NULL ? "" : rowid, rowid == NULL ? "" : ",");
+    rst_columns_append(text, table, COLUMNS_STORED);
     sqlite3_str_appendall(text, ") VALUES(");
-    if (rowid != NULL) sqlite3_str_appendf(text, "?%d", table->column_count + 1);
-    any = rowid != NULL;
-    for (int i = 0; i < table->column_count; i++) {
-        if (table->columns[i].generated) continue;
-        sqlite3_str_appendf(text, "%s?%d", any ? "," : "", i + 1);
-        any = true;
-    }
+    if (rowid != NULL) sqlite3_str_appendf(text, "?%d,", table->column_count + 1);
+    rst_columns_append(text, table, COLUMNS_BOUND);
     sqlite3_str_appendall(text, ")");
     return prepare_mirror(table, text, statement, message);
 }
@@ -131,9 +130,7 @@ static int prepare_insert(rst_table *table, int conflict, sqlite3_stmt **stateme
 static int prepare_row(rst_table *table, char **message) {
     sqlite3_str *text = sqlite3_str_new(NULL);
     sqlite3_str_appendall(text, "SELECT ");
-    for (int i = 0; i < table->column_count; i++) {
-        sqlite3_str_appendf(text, "%s\"%w\"", i > 0 ? "," : "", table->columns[i].name);
-    }
+    rst_columns_append(text, table, COLUMNS_ALL);
     sqlite3_str_appendf(text, " FROM main.\"%w\" NOT INDEXED", table->name);
     return prepare_mirror(table, text, &table->twins[table->twin_used].row, message);
 }

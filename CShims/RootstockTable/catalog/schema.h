@@ -44,6 +44,9 @@ const rst_column *rst_refused_column(const rst_table *table, const char *words);
 ** out. */
 int rst_validator_index(rst_table *table, int number, rootstock_value *parts, bool *included, char **message);
 void rst_validator_clear(rst_table *table);
+/* Prepares the text, which is finished here, on the schema database, or on the one that asks no CHECK. */
+int rst_validator_prepare(rst_connection *c, bool unchecked, sqlite3_str *text, sqlite3_stmt **statement,
+                          char **message);
 /* validator_nullable.c: completes a row that rst_validator_insert refused for its NULLs, whatever NOT NULL and CHECK
 ** say. `values` as there, living until rst_validator_nullable_clear, which is called whatever this returns. SQLITE_OK
 ** or an error and *message. */

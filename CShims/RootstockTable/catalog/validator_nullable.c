@@ -12,20 +12,6 @@
 
 #include <string.h>
 
-static int prepare(rst_connection *c, sqlite3_str *text, sqlite3_stmt **statement, char **message) {
-    rst_schema *schema = schema_of(c);
-    char *sql = sqlite3_str_finish(text);
-    int code;
-    if (sql == NULL) return SQLITE_NOMEM;
-    code = sqlite3_prepare_v3(schema->unchecked, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
-    if ((code & 0xff) == SQLITE_ERROR &&
-        rst_function_proxies_sync(c, schema->unchecked, &schema->unchecked_forwards) == SQLITE_OK)
-        code = sqlite3_prepare_v3(schema->unchecked, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
-    if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(schema->unchecked));
-    sqlite3_free(sql);
-    return code;
-}
-
 /* The columns of CREATE TABLE with every NOT NULL of a column as NULL, which a table WITHOUT ROWID could not hold, nor
 ** a STRICT one in its key. Such a key is UNIQUE here: one of an INTEGER would be the rowid, and no NULL. */
 static int create(rst_connection *c, const rst_table *table, char **message) {
@@ -63,35 +49,26 @@ static int create(rst_connection *c, const rst_table *table, char **message) {
 
 static int make(rst_connection *c, rst_table *table, char **message) {
     rst_validator *twin = &table->twins[1];
-    sqlite3_str *text = sqlite3_str_new(NULL), *values = sqlite3_str_new(NULL);
-    char *list;
+    sqlite3_str *text;
     int code = create(c, table, message);
-    bool any = false;
-    sqlite3_str_appendf(text, "INSERT INTO temp.\"%w\"(", table->name);
-    for (int i = 0; i < table->column_count; i++) {
-        if (table->columns[i].generated) continue;
-        sqlite3_str_appendf(text, "%s\"%w\"", any ? "," : "", table->columns[i].name);
-        sqlite3_str_appendf(values, "%s?%d", any ? "," : "", i + 1);
-        any = true;
-    }
-    list = sqlite3_str_finish(values);
-    sqlite3_str_appendf(text, ") VALUES(%s)", list == NULL ? "" : list);
-    if (list == NULL) code = SQLITE_NOMEM;
-    sqlite3_free(list);
-    if (code == SQLITE_OK)
-        code = prepare(c, text, &twin->loose, message);
-    else
-        sqlite3_free(sqlite3_str_finish(text));
     if (code != SQLITE_OK) return code;
     text = sqlite3_str_new(NULL);
-    for (int i = 0; i < table->column_count; i++)
-        sqlite3_str_appendf(text, "%s\"%w\"", i > 0 ? "," : "SELECT ", table->columns[i].name);
+    sqlite3_str_appendf(text, "INSERT INTO temp.\"%w\"(", table->name);
+    rst_columns_append(text, table, COLUMNS_STORED);
+    sqlite3_str_appendall(text, ") VALUES(");
+    rst_columns_append(text, table, COLUMNS_BOUND);
+    sqlite3_str_appendall(text, ")");
+    code = rst_validator_prepare(c, true, text, &twin->loose, message);
+    if (code != SQLITE_OK) return code;
+    text = sqlite3_str_new(NULL);
+    sqlite3_str_appendall(text, "SELECT ");
+    rst_columns_append(text, table, COLUMNS_ALL);
     sqlite3_str_appendf(text, " FROM temp.\"%w\" NOT INDEXED", table->name);
-    code = prepare(c, text, &twin->loose_row, message);
+    code = rst_validator_prepare(c, true, text, &twin->loose_row, message);
     if (code != SQLITE_OK) return code;
     text = sqlite3_str_new(NULL);
     sqlite3_str_appendf(text, "DELETE FROM temp.\"%w\"", table->name);
-    return prepare(c, text, &twin->loose_remove, message);
+    return rst_validator_prepare(c, true, text, &twin->loose_remove, message);
 }
 
 int rst_validator_nullable(rst_table *table, rootstock_value *values, int64_t rowid, char **message) {

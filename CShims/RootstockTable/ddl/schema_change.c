@@ -146,17 +146,19 @@ static int edit_catalog(rst_catalog *catalog, const catalog_edits *edits) {
     return code;
 }
 
+/* The n-th row that went or came, of all rows before and after; null: it is as it was. */
+static const rst_schema_row *changed_row(const rst_schema_rows *before, const rst_schema_rows *after, int n) {
+    const bool came = n >= before->count;
+    const rst_schema_row *row = came ? &after->rows[n - before->count] : &before->rows[n];
+    const rst_schema_row *other = rst_schema_rows_find(came ? before : after, row->rowid);
+    return other != NULL && is_same(other, row) ? NULL : row;
+}
+
 static int note_changed(const rst_schema_rows *before, const rst_schema_rows *after, rst_changed_tables *changed) {
     int code = SQLITE_OK;
-    for (int i = 0; i < before->count && code == SQLITE_OK; i++) {
-        const rst_schema_row *row = &before->rows[i], *now = rst_schema_rows_find(after, row->rowid);
-        if (now == NULL || !is_same(row, now))
-            code = rst_changed_tables_note(changed, row->type, row->name, row->table_name);
-    }
-    for (int i = 0; i < after->count && code == SQLITE_OK; i++) {
-        const rst_schema_row *row = &after->rows[i], *old = rst_schema_rows_find(before, row->rowid);
-        if (old == NULL || !is_same(old, row))
-            code = rst_changed_tables_note(changed, row->type, row->name, row->table_name);
+    for (int n = 0; n < before->count + after->count && code == SQLITE_OK; n++) {
+        const rst_schema_row *row = changed_row(before, after, n);
+        if (row != NULL) code = rst_changed_tables_note(changed, row->type, row->name, row->table_name);
     }
     return code;
 }
@@ -164,13 +166,9 @@ static int note_changed(const rst_schema_rows *before, const rst_schema_rows *af
 /* What triggers hang on: beside a CREATE and a DROP it is the objects' names. */
 static void doubt_changed(rst_connection *c, bool named, const rst_schema_rows *before, const rst_schema_rows *after) {
     if (!named) rst_trigger_doubt_all(c);
-    for (int i = 0; i < before->count; i++) {
-        const rst_schema_row *row = &before->rows[i], *now = rst_schema_rows_find(after, row->rowid);
-        if (now == NULL || !is_same(row, now)) rst_trigger_doubt(c, row->name, row->table_name, row->sql);
-    }
-    for (int i = 0; i < after->count; i++) {
-        const rst_schema_row *row = &after->rows[i], *old = rst_schema_rows_find(before, row->rowid);
-        if (old == NULL || !is_same(old, row)) rst_trigger_doubt(c, row->name, row->table_name, row->sql);
+    for (int n = 0; n < before->count + after->count; n++) {
+        const rst_schema_row *row = changed_row(before, after, n);
+        if (row != NULL) rst_trigger_doubt(c, row->name, row->table_name, row->sql);
     }
 }
 

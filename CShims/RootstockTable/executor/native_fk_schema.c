@@ -55,17 +55,21 @@ static const char *action_word(rst_action action) {
     }
 }
 
+/* Runs the text, which is finished here. */
+static int run(rst_connection *c, sqlite3_str *text, char **message) {
+    char *sql = sqlite3_str_finish(text);
+    int code = sql == NULL ? SQLITE_NOMEM : rst_execute(c, message, "%s", sql);
+    sqlite3_free(sql);
+    return code;
+}
+
 static int create_trigger(rst_table *table, const rst_native_fk_table *shadow, bool delete, rst_action action,
                           char **message) {
     rst_connection *c = table->connection;
     const rst_foreign_key *foreign = &table->foreign_keys[shadow->foreign];
-    sqlite3_str *text = sqlite3_str_new(NULL);
-    char *sql;
-    int code;
-    if (action == ACTION_NONE || action == ACTION_RESTRICT) {
-        sqlite3_free(sqlite3_str_finish(text));
-        return SQLITE_OK;
-    }
+    sqlite3_str *text;
+    if (action == ACTION_NONE || action == ACTION_RESTRICT) return SQLITE_OK;
+    text = sqlite3_str_new(NULL);
     sqlite3_str_appendf(text, "CREATE TRIGGER \"%w\".\"%w_%s\" AFTER %s ON \"%w\" WHEN rootstock_foreign_acts() BEGIN ",
                         executor_of(c)->schema, shadow->name, delete ? "delete" : "update",
                         delete ? "DELETE" : "UPDATE", shadow->name);
@@ -86,18 +90,13 @@ static int create_trigger(rst_table *table, const rst_native_fk_table *shadow, b
     }
     append_where(text, table);
     sqlite3_str_appendall(text, "; END");
-    sql = sqlite3_str_finish(text);
-    if (sql == NULL) return SQLITE_NOMEM;
-    code = rst_execute(c, message, "%s", sql);
-    sqlite3_free(sql);
-    return code;
+    return run(c, text, message);
 }
 
 static int create_shadow(rst_table *table, const rst_native_fk_table *shadow, char **message) {
     rst_connection *c = table->connection;
     sqlite3_str *text = sqlite3_str_new(NULL);
     int first = rst_native_fk_key_columns(table), code;
-    char *sql;
     if (!table->without_rowid && rst_rowid_name(table) == NULL) {
         rst_set_message(message,
                         "table %s needs an INTEGER PRIMARY KEY for its foreign keys: no name of its rowid is free",
@@ -142,20 +141,14 @@ static int create_shadow(rst_table *table, const rst_native_fk_table *shadow, ch
                             foreign->deferred ? " DEFERRABLE INITIALLY DEFERRED" : "");
     }
     sqlite3_str_appendall(text, table->without_rowid ? ") WITHOUT ROWID" : ")");
-    sql = sqlite3_str_finish(text);
-    if (sql == NULL) return SQLITE_NOMEM;
-    code = rst_execute(c, message, "%s", sql);
-    sqlite3_free(sql);
+    code = run(c, text, message);
     if (code != SQLITE_OK || shadow->foreign < 0) return code;
     text = sqlite3_str_new(NULL);
     sqlite3_str_appendf(text, "CREATE INDEX \"%w\".\"%w_index\" ON \"%w\"(", executor_of(c)->schema, shadow->name,
                         shadow->name);
     append_names(text, table, shadow);
     sqlite3_str_appendall(text, ")");
-    sql = sqlite3_str_finish(text);
-    if (sql == NULL) return SQLITE_NOMEM;
-    code = rst_execute(c, message, "%s", sql);
-    sqlite3_free(sql);
+    code = run(c, text, message);
     if (code == SQLITE_OK)
         code = create_trigger(table, shadow, true, table->foreign_keys[shadow->foreign].on_delete, message);
     if (code == SQLITE_OK)
@@ -170,12 +163,9 @@ static int read_keys(rst_table *table, const char *argument, char **message) {
     bool unique = false;
     for (;;) {
         rst_token token = rst_token_next(&p, end);
-        int found = -1;
+        const int found = rst_column_named(table, &token);
         if (rst_token_mark(&token, ",")) continue;
         if (!rst_token_names(&token) || count >= 64) break;
-        for (int i = 0; i < table->column_count; i++) {
-            if (rst_token_same_name(&token, table->columns[i].name)) found = i;
-        }
         if (found < 0) {
             rst_set_message(message, "native_keys of %s names %.*s, which is no column", table->name, (int)token.size,
                             token.text);

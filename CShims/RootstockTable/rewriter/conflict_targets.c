@@ -8,6 +8,7 @@
 */
 #include "rewriter/rewriter.h"
 #include "catalog/column_sets.h"
+#include "catalog/expression_texts.h"
 #include "rewriter/conflict_targets.h"
 
 #include <string.h>
@@ -41,46 +42,13 @@ static term read_term(const rst_table *table, const rst_syntax *e) {
     return out;
 }
 
-/* Moves *p behind a qualifier of the name there, if it has one. */
-static void skip_qualifiers(const char **p, const char *end) {
-    for (;;) {
-        const char *q = *p;
-        rst_token name = rst_token_next(&q, end), dot = rst_token_next(&q, end);
-        if (!rst_token_names(&name) || !rst_token_mark(&dot, ".")) return;
-        *p = q;
-    }
-}
-
-static bool same_token(const rst_token *a, const rst_token *b) {
-    bool a_equals = rst_token_mark(a, "=") || rst_token_mark(a, "=="), a_differs = rst_token_mark(a, "<>");
-    if ((a->type == TOKEN_WORD || a->type == TOKEN_NAME) && (b->type == TOKEN_WORD || b->type == TOKEN_NAME))
-        return rst_token_alike(a, b);
-    if (a_equals) return rst_token_mark(b, "=") || rst_token_mark(b, "==");
-    if (a_differs || rst_token_mark(a, "!=")) return rst_token_mark(b, "<>") || rst_token_mark(b, "!=");
-    return a->type == b->type && a->size == b->size && memcmp(a->text, b->text, a->size) == 0;
-}
-
-/* The same but for blanks, quotes, the case of names, and their qualifiers. */
-static bool same_text(rst_span a, rst_span b) {
-    for (;;) {
-        rst_token left, right;
-        skip_qualifiers(&a.start, a.end);
-        skip_qualifiers(&b.start, b.end);
-        left = rst_token_next(&a.start, a.end);
-        right = rst_token_next(&b.start, b.end);
-        if (left.type == TOKEN_END || right.type == TOKEN_END) return left.type == right.type;
-        if (!same_token(&left, &right)) return false;
-    }
-}
-
 /* Whether that is the text of an index's expression or WHERE. */
 static bool is_text(const rst_table *table, const rst_syntax *e, const char *text) {
     rst_syntax_tree tree;
     bool same = rst_syntax_parse_expression(&tree, text, text + strlen(text)) == SQLITE_OK;
     if (same) {
         const rst_syntax *own = read_term(table, tree.root).bare;
-        e = rst_syntax_unwrap(e);
-        same = same_text((rst_span){e->start, e->end}, (rst_span){own->start, own->end});
+        same = rst_expression_same(table, own->start, own->end, rst_syntax_unwrap(e), NULL);
     }
     rst_syntax_free(&tree);
     return same;

@@ -59,13 +59,8 @@ const rst_syntax *rst_transfer_source(rst_connection *c, const rst_statement_par
 
 char *rst_transfer_columns(const rst_table *from, const char *start, const char *star, const char *end) {
     sqlite3_str *text = sqlite3_str_new(NULL);
-    bool first = true;
     sqlite3_str_append(text, start, (int)(star - start));
-    for (int i = 0; i < from->column_count; i++) {
-        if (from->columns[i].generated != 0) continue;
-        sqlite3_str_appendf(text, "%s\"%w\"", first ? "" : ",", from->columns[i].name);
-        first = false;
-    }
+    rst_columns_append(text, from, COLUMNS_STORED);
     sqlite3_str_appendf(text, " %.*s", (int)(end - star - 1), star + 1);
     return sqlite3_str_finish(text);
 }
