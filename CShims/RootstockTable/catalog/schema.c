@@ -124,7 +124,7 @@ void rst_table_release(rst_table *table) {
 }
 
 /* SQLite's rule, in its order. The last four letters stand in a number. */
-static char affinity_of(const char *type, bool strict) {
+char rst_type_affinity(const char *type, bool strict) {
 #define LETTERS(a, b, c, d) ((uint32_t)(a) << 24 | (uint32_t)(b) << 16 | (uint32_t)(c) << 8 | (uint32_t)(d))
     char result = AFFINITY_NUMERIC;
     uint32_t last = 0;
@@ -172,7 +172,7 @@ static int read_columns(rst_table *table, const rst_syntax *create) {
         code = rst_describe_column(table, node);
         if (code != SQLITE_OK) return code;
         column = &table->columns[table->column_count - 1];
-        column->affinity = affinity_of(column->type, table->strict);
+        column->affinity = rst_type_affinity(column->type, table->strict);
         column->size = size_estimate(column);
         (void)rst_collation_number(column->collation_name, &column->collation); /* none: until a key needs it */
         if (sqlite3_stricmp(column->name, "rowid") == 0 || sqlite3_stricmp(column->name, "oid") == 0 ||

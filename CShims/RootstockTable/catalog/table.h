@@ -288,6 +288,8 @@ void rst_table_release(rst_table *table);
 /* ---- rowids.c ---- */
 /* Of a table with rowids: the first of its words "rowid", "oid", "_rowid_" that no column has, or null. */
 const char *rst_rowid_word(const rst_table *table);
+/* The affinity of a column of that type; strict: of a STRICT table. */
+char rst_type_affinity(const char *type, bool strict);
 /* Appends the columns with commas between: all names, those that are not generated, or of these ?1, ?2 ... */
 typedef enum rst_columns_shown { COLUMNS_ALL, COLUMNS_STORED, COLUMNS_BOUND } rst_columns_shown;
 void rst_columns_append(sqlite3_str *out, const rst_table *table, rst_columns_shown shown);

@@ -69,6 +69,8 @@ void rst_attached_close(rst_attached *a);
 /* A statement of inner, kept prepared; give it back with rst_kept_done, which resets it. */
 int rst_kept_get(rst_attached *a, const char *text, rst_kept **kept, char **message);
 void rst_kept_done(rst_kept *kept);
+/* Steps it to its end. */
+int rst_kept_run(rst_attached *a, rst_kept *kept, char **message);
 /* What inner's last call failed with, and its words. */
 int rst_inner_failed(rst_attached *a, int code, char **message);
 /* Runs a statement without rows. */

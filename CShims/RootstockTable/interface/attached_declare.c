@@ -9,6 +9,7 @@
 
 #include "common/values.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 /* ---- one table ---- */
@@ -39,22 +40,6 @@ static const char *inner_name(const char *name) {
     return name;
 }
 
-static char affinity_of(const char *type) {
-    static const struct {
-        const char *part;
-        char affinity;
-    } rules[] = {{"INT", AFFINITY_INTEGER}, {"CHAR", AFFINITY_TEXT}, {"CLOB", AFFINITY_TEXT}, {"TEXT", AFFINITY_TEXT},
-                 {"BLOB", AFFINITY_BLOB},   {"REAL", AFFINITY_REAL}, {"FLOA", AFFINITY_REAL}, {"DOUB", AFFINITY_REAL}};
-    if (type[0] == '\0') return AFFINITY_BLOB;
-    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
-        size_t size = strlen(rules[i].part);
-        for (const char *p = type; *p != '\0'; p++) {
-            if (sqlite3_strnicmp(p, rules[i].part, (int)size) == 0) return rules[i].affinity;
-        }
-    }
-    return AFFINITY_NUMERIC;
-}
-
 /* SQLite's own module of a hosted virtual table names types as it likes. */
 static int read_column(rst_attached *a, rst_attached_shape *shape, sqlite3_stmt *row) {
     rst_attached_column *columns =
@@ -73,8 +58,7 @@ static int read_column(rst_attached *a, rst_attached_shape *shape, sqlite3_stmt 
     memset(column, 0, sizeof *column);
     column->generated = hidden >= 2;
     column->hidden = hidden == 1;
-    column->affinity = affinity_of(type);
-    if (table != NULL && table->strict && sqlite3_stricmp(type, "ANY") == 0) column->affinity = AFFINITY_BLOB;
+    column->affinity = rst_type_affinity(type, table != NULL && table->strict);
     column->name = sqlite3_mprintf("%s", name);
     column->type = sqlite3_mprintf("%s", type);
     (void)rootstock_table_column_metadata(a->inner, "main", shape->name, name, NULL, &collation, NULL, NULL, NULL);
@@ -94,10 +78,18 @@ static int place_of(const rst_attached_shape *shape, const char *name) {
 }
 
 /* Runs a query on inner and hands its rows to a function. */
-static int each_row(rst_attached *a, const char *text, rst_attached_shape *shape,
-                    int (*row)(rst_attached *, rst_attached_shape *, sqlite3_stmt *), char **message) {
+static int each_row(rst_attached *a, rst_attached_shape *shape,
+                    int (*row)(rst_attached *, rst_attached_shape *, sqlite3_stmt *), char **message,
+                    const char *format, ...) {
+    va_list arguments;
     rst_kept *kept;
-    int code = text == NULL ? SQLITE_NOMEM : rst_kept_get(a, text, &kept, message);
+    char *text;
+    int code;
+    va_start(arguments, format);
+    text = sqlite3_vmprintf(format, arguments);
+    va_end(arguments);
+    code = text == NULL ? SQLITE_NOMEM : rst_kept_get(a, text, &kept, message);
+    sqlite3_free(text);
     if (code != SQLITE_OK) return code;
     while ((code = sqlite3_step(kept->statement)) == SQLITE_ROW) {
         code = row(a, shape, kept->statement);
@@ -111,33 +103,27 @@ static int each_row(rst_attached *a, const char *text, rst_attached_shape *shape
     return code;
 }
 
-static int each_row_of(rst_attached *a, char *text, rst_attached_shape *shape,
-                       int (*row)(rst_attached *, rst_attached_shape *, sqlite3_stmt *), char **message) {
-    int code = each_row(a, text, shape, row, message);
-    sqlite3_free(text);
-    return code;
-}
-
-static int read_index_column(rst_attached *a, rst_attached_shape *shape, sqlite3_stmt *row) {
-    rst_attached_index *index = &shape->indexes[shape->index_count - 1];
-    int *columns = sqlite3_realloc64(index->columns, ((sqlite3_uint64)index->count + 1) * sizeof *columns);
-    UNUSED(a);
-    if (columns == NULL) return SQLITE_NOMEM;
-    index->columns = columns;
-    columns[index->count++] = place_of(shape, (const char *)sqlite3_column_text(row, 2));
+static int add_index(rst_attached_shape *shape, const rst_part *parts, int count, bool unique) {
+    rst_attached_index *index = &shape->indexes[shape->index_count];
+    *index = (rst_attached_index){.count = count, .unique = unique};
+    index->columns = sqlite3_malloc64((sqlite3_uint64)count * sizeof *index->columns);
+    if (index->columns == NULL) return SQLITE_NOMEM;
+    for (int k = 0; k < count; k++) index->columns[k] = parts[k].column < 0 ? -1 : parts[k].column;
+    shape->index_count++;
     return SQLITE_OK;
 }
 
 /* Partial indexes are left to inner: whether they serve hangs on the whole WHERE. */
-static int read_index(rst_attached *a, rst_attached_shape *shape, sqlite3_stmt *row) {
-    rst_attached_index *indexes;
-    if (sqlite3_column_int(row, 4) != 0) return SQLITE_OK;
-    indexes = sqlite3_realloc64(shape->indexes, ((sqlite3_uint64)shape->index_count + 1) * sizeof *indexes);
-    if (indexes == NULL) return SQLITE_NOMEM;
-    shape->indexes = indexes;
-    indexes[shape->index_count++] = (rst_attached_index){.unique = sqlite3_column_int(row, 2) != 0};
-    return each_row_of(a, sqlite3_mprintf("PRAGMA index_info(\"%w\")", sqlite3_column_text(row, 1)), shape,
-                       read_index_column, NULL);
+static int read_indexes(const rst_table *table, rst_attached_shape *shape) {
+    int code = SQLITE_OK;
+    shape->indexes = sqlite3_malloc64(((sqlite3_uint64)table->index_count + 1) * sizeof *shape->indexes);
+    if (shape->indexes == NULL) return SQLITE_NOMEM;
+    if (table->without_rowid) code = add_index(shape, table->key, table->key_count, true);
+    for (int i = 0; i < table->index_count && code == SQLITE_OK; i++) {
+        const rst_index *index = &table->indexes[i];
+        if (index->where == NULL) code = add_index(shape, index->parts, index->part_count, index->unique);
+    }
+    return code;
 }
 
 static int read_kind(rst_attached *a, rst_attached_shape *shape, sqlite3_stmt *row) {
@@ -165,7 +151,7 @@ static int read_affinity(rst_attached *a, rst_attached_shape *shape, sqlite3_stm
         return SQLITE_OK;
     sqlite3_free(shape->columns[place].type);
     shape->columns[place].type = sqlite3_mprintf("%s", type);
-    shape->columns[place].affinity = affinity_of(type);
+    shape->columns[place].affinity = rst_type_affinity(type, false);
     return shape->columns[place].type == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
@@ -176,7 +162,7 @@ static int read_view(rst_attached *a, rst_attached_shape *shape, char **message)
     int code = text == NULL ? SQLITE_NOMEM : rst_inner_run(a, drop, message);
     if (code == SQLITE_OK) code = rst_inner_run(a, text, message);
     if (code == SQLITE_OK)
-        code = each_row(a, "PRAGMA temp.table_info(\"rootstock view\")", shape, read_affinity, message);
+        code = each_row(a, shape, read_affinity, message, "PRAGMA temp.table_info(\"rootstock view\")");
     if (code == SQLITE_OK) code = rst_inner_run(a, drop, message);
     sqlite3_free(text);
     return code;
@@ -207,8 +193,7 @@ static int read_hosted(rst_attached *a, rst_attached_shape *shape, char **messag
 
 static int read_columns(rst_attached *a, rst_attached_shape *shape, char **message) {
     int code = shape->hosted ? read_hosted(a, shape, message)
-                             : each_row_of(a, sqlite3_mprintf("PRAGMA main.table_xinfo(\"%w\")", shape->name), shape,
-                                           read_column, message);
+                             : each_row(a, shape, read_column, message, "PRAGMA main.table_xinfo(\"%w\")", shape->name);
     if (shape->rowid_column < 0) shape->rowid_column = -1;
     for (int i = 0; i < shape->count && code == SQLITE_OK; i++)
         shape->stamp = shape->stamp * 31 + stamp_of((const unsigned char *)shape->columns[i].name);
@@ -216,6 +201,7 @@ static int read_columns(rst_attached *a, rst_attached_shape *shape, char **messa
 }
 
 int rst_attached_shape_read(rst_attached *a, const char *name, rst_attached_shape *shape, char **message) {
+    const rst_table *table;
     int code;
     memset(shape, 0, sizeof *shape);
     shape->rowid_column = -1;
@@ -225,11 +211,9 @@ int rst_attached_shape_read(rst_attached *a, const char *name, rst_attached_shap
         shape->view = true;
         return read_columns(a, shape, message);
     }
-    code = each_row_of(a,
-                       sqlite3_mprintf("SELECT type,sql FROM sqlite_master WHERE name=%Q COLLATE NOCASE AND type IN "
-                                       "('table','view')",
-                                       shape->name),
-                       shape, read_kind, message);
+    code = each_row(a, shape, read_kind, message,
+                    "SELECT type,sql FROM sqlite_master WHERE name=%Q COLLATE NOCASE AND type IN ('table','view')",
+                    shape->name);
     if (code == SQLITE_OK) code = read_columns(a, shape, message);
     if (code == SQLITE_OK && shape->view) code = read_view(a, shape, message);
     /* A view whose table is gone, a table of a module that inner has not: said when it is asked for. What FTS misses, a
@@ -248,10 +232,10 @@ int rst_attached_shape_read(rst_attached *a, const char *name, rst_attached_shap
     shape->without_rowid = rootstock_table_column_metadata(a->inner, "main", shape->name, "rootstock key", NULL, NULL,
                                                            NULL, NULL, NULL) == SQLITE_OK;
     find_rowid(shape);
-    code = each_row_of(a, sqlite3_mprintf("PRAGMA main.index_list(\"%w\")", shape->name), shape, read_index, message);
+    table = rst_table_find(rst_connection_of(a->inner), shape->name);
+    if (table != NULL && table->column_count == shape->count) code = read_indexes(table, shape);
     if (code == SQLITE_OK)
-        code = each_row_of(a, sqlite3_mprintf("SELECT count(*) FROM main.\"%w\"", shape->name), shape, read_count,
-                           message);
+        code = each_row(a, shape, read_count, message, "SELECT count(*) FROM main.\"%w\"", shape->name);
     return code;
 }
 

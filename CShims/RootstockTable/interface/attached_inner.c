@@ -118,14 +118,18 @@ void rst_kept_done(rst_kept *kept) {
     kept->lent = false;
 }
 
+int rst_kept_run(rst_attached *a, rst_kept *kept, char **message) {
+    int code;
+    do code = sqlite3_step(kept->statement);
+    while (code == SQLITE_ROW);
+    return code == SQLITE_DONE ? SQLITE_OK : rst_inner_failed(a, code, message);
+}
+
 int rst_inner_run(rst_attached *a, const char *text, char **message) {
     rst_kept *kept;
     int code = rst_kept_get(a, text, &kept, message);
     if (code != SQLITE_OK) return code;
-    do {
-        code = sqlite3_step(kept->statement);
-    } while (code == SQLITE_ROW);
-    code = code == SQLITE_DONE ? SQLITE_OK : rst_inner_failed(a, code, message);
+    code = rst_kept_run(a, kept, message);
     rst_kept_done(kept);
     return code;
 }
@@ -157,9 +161,10 @@ static int follow_settings(rst_attached *a) {
     return rst_inner_run(a, recursive ? "PRAGMA recursive_triggers=1" : "PRAGMA recursive_triggers=0", NULL);
 }
 
-static int mark(rst_attached *a, int number, char **message) {
+/* verb: SAVEPOINT, RELEASE or ROLLBACK TO. */
+static int mark(rst_attached *a, const char *verb, int number, char **message) {
     char text[32];
-    sqlite3_snprintf(sizeof text, text, "SAVEPOINT s%d", number);
+    sqlite3_snprintf(sizeof text, text, "%s s%d", verb, number);
     return rst_inner_run(a, text, message);
 }
 
@@ -173,7 +178,7 @@ int rst_inner_write(rst_attached *a, char **message) {
     /* Behind the lock: this runs a statement on SQLite's connection. SQLite then counts the calls of its busy handler
     ** from 0, and would wait for ever. */
     if (code == SQLITE_OK) code = follow_settings(a);
-    for (int i = 0; i < a->savepoint_count && code == SQLITE_OK; i++) code = mark(a, i, message);
+    for (int i = 0; i < a->savepoint_count && code == SQLITE_OK; i++) code = mark(a, "SAVEPOINT", i, message);
     a->writing = code == SQLITE_OK;
     return code;
 }
@@ -221,7 +226,8 @@ void rst_inner_ended(rst_attached *a) {
 int rst_inner_savepoint(rst_attached *a, int number, char **message) {
     int code = SQLITE_OK;
     while (a->savepoint_count <= number && code == SQLITE_OK) {
-        if (a->writing) code = mark(a, a->savepoint_count, message); /* otherwise when it begins to write */
+        if (a->writing)
+            code = mark(a, "SAVEPOINT", a->savepoint_count, message); /* otherwise when it begins to write */
         if (code == SQLITE_OK) a->savepoint_count++;
     }
     return code;
@@ -229,12 +235,10 @@ int rst_inner_savepoint(rst_attached *a, int number, char **message) {
 
 int rst_inner_savepoint_release(rst_attached *a, int number, char **message) {
     int code = SQLITE_OK;
-    char text[32];
     if (number < 0) number = 0;
     if (number >= a->savepoint_count) return SQLITE_OK;
     if (number + 1 < a->from_level) a->from_level = 0;
-    sqlite3_snprintf(sizeof text, text, "RELEASE s%d", number);
-    if (a->writing) code = rst_inner_run(a, text, message);
+    if (a->writing) code = mark(a, "RELEASE", number, message);
     if (code == SQLITE_OK) a->savepoint_count = number;
     return code;
 }
@@ -283,14 +287,12 @@ static int restart(rst_attached *a, char **message) {
 
 int rst_inner_savepoint_rollback(rst_attached *a, int number, char **message) {
     int code = SQLITE_OK;
-    char text[32];
     if (a->moved) a->declared = 0;
     if (number + 1 < a->from_level) a->from_level = 0;
     if (a->lost) return SQLITE_OK; /* nothing but ROLLBACK helps, and every use says so */
     if (number < 0) return a->writing ? restart(a, message) : SQLITE_OK;
     if (number >= a->savepoint_count) return SQLITE_OK;
-    sqlite3_snprintf(sizeof text, text, "ROLLBACK TO s%d", number);
-    if (a->writing) code = rst_inner_run(a, text, message);
+    if (a->writing) code = mark(a, "ROLLBACK TO", number, message);
     if (code == SQLITE_OK) a->savepoint_count = number + 1;
     return code;
 }

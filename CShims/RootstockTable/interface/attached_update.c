@@ -85,10 +85,7 @@ static int change(rst_attached_vtab *vtab, char *text, int conflict, sqlite3_val
     sqlite3_free(text);
     for (int i = 0; i < count && code == SQLITE_OK; i++) code = sqlite3_bind_value(kept->statement, i + 1, values[i]);
     if (code == SQLITE_OK) {
-        do {
-            code = sqlite3_step(kept->statement);
-        } while (code == SQLITE_ROW);
-        code = code == SQLITE_DONE ? SQLITE_OK : rst_inner_failed(a, code, message);
+        code = rst_kept_run(a, kept, message);
         /* What triggers have changed counts beside the row, even if that fails. */
         total = sqlite3_total_changes64(a->inner) - total - (code == SQLITE_OK ? sqlite3_changes64(a->inner) : 0);
         if (total > 0) (void)rst_attached_count(a, total, NULL);
