@@ -20,8 +20,9 @@
 ** to many. A text with a point, or of an infinite one, stands for every number there.
 **
 ** Where no affinity but the column's has a say, a value means one key of a TEXT column, or of one without affinity. The
-** statement says so (one_row.c), or, for a number, SQLite's program does (affinity_probe.c). A text that spells a
-** number means every spelling of it where a running statement may compare it as a number (affinity_probe.c).
+** statement says so (one_row.c), or, for a number or a text that bounds, SQLite's program does (affinity_probe.c). A
+** literal has no affinity. A text that spells a number means every spelling of it where a running statement may compare
+** it as a number (affinity_probe.c).
 */
 #include "executor/executor.h"
 #include "executor/ranges.h"
@@ -154,6 +155,18 @@ static bool is_declared(const rst_table *table, const rst_plan *plan, const rst_
     return ranges->declared == 'y';
 }
 
+/* Whether a text that bounds a column is compared by the column's own affinity alone. A literal has none. A parameter has
+** none either, but SQLite puts it in the place of a column that equals it: its program is asked, where it matters. */
+static bool is_own_text(const rst_table *table, const rst_plan *plan, const rst_part *part, char affinity,
+                        const rootstock_value *value, bool upper, rst_ranges *ranges) {
+    const bool widened =
+        upper ? value->size == 0 || ((const unsigned char *)value->as.data)[0] < ':' : affinity == AFFINITY_BLOB;
+    if (value->type != VALUE_TEXT || part->column < 0 || plan->in > 0) return false;
+    if (upper ? plan->upper_literal : plan->lower_literal) return true;
+    if (widened && ranges->declared == 0) ranges->declared = rst_affinity_is_declared(table) ? 'y' : 'n';
+    return widened && ranges->declared == 'y';
+}
+
 /* A text that may be compared as the number that it spells is taken for that number, against a column that has no
 ** numeric affinity. */
 static void unmask(const rst_table *table, char affinity, sqlite3_value *source, rootstock_value *value,
@@ -173,6 +186,7 @@ static int widen(const rst_table *table, const rst_plan *plan, const rst_part *p
     if (affinity >= AFFINITY_NUMERIC) return rst_value_affinity(&at->value, source, AFFINITY_NUMERIC, hold);
     if (is_declared(table, plan, part, affinity, &at->value, ranges))
         return affinity == AFFINITY_TEXT ? rst_value_affinity(&at->value, source, AFFINITY_TEXT, hold) : SQLITE_OK;
+    if (is_own_text(table, plan, part, affinity, &at->value, upper, ranges)) return SQLITE_OK;
     unmask(table, affinity, source, &at->value, ranges);
     type = at->value.type;
     number = type == VALUE_INTEGER || type == VALUE_REAL;

@@ -140,6 +140,12 @@ static bool one_row_for_sure(const rst_table *table, sqlite3_index_info *info, c
     return true;
 }
 
+/* Whether the walk's bound lets through what SQLite would, and no more: a literal text bounds a TEXT column so. */
+static bool is_exact_bound(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, int constraint) {
+    return rst_plan_affinity_at(table, info->aConstraint[constraint].iColumn) >= AFFINITY_NUMERIC ||
+           (k->in == 0 && rst_plan_is_one_value(table, info, constraint));
+}
+
 static int choose(rst_table *table, sqlite3_index_info *info, const rst_candidate *k) {
     rst_connection *c = table->connection;
     rst_plan plan;
@@ -175,19 +181,19 @@ static int choose(rst_table *table, sqlite3_index_info *info, const rst_candidat
     }
     if (k->lower >= 0) {
         plan.lower = rst_plan_operation_of(table, k, info, k->lower, k->equals);
+        plan.lower_literal = rst_plan_is_literal(info, k->lower);
         info->aConstraintUsage[k->lower].argvIndex = argument++;
         info->aConstraintUsage[k->lower].omit =
             k->parts[k->equals].column == -2 ||
-            (certain && !k->automatic_whole &&
-             (k->from_null || rst_plan_affinity_at(table, info->aConstraint[k->lower].iColumn) >= AFFINITY_NUMERIC));
+            (certain && !k->automatic_whole && (k->from_null || is_exact_bound(table, info, k, k->lower)));
     }
     if (k->upper >= 0) {
         plan.upper = rst_plan_operation_of(table, k, info, k->upper, k->equals);
+        plan.upper_literal = rst_plan_is_literal(info, k->upper);
         info->aConstraintUsage[k->upper].argvIndex = argument++;
         info->aConstraintUsage[k->upper].omit =
             k->parts[k->equals].column == -2 ||
-            (certain && !k->automatic_whole &&
-             rst_plan_affinity_at(table, info->aConstraint[k->upper].iColumn) >= AFFINITY_NUMERIC);
+            (certain && !k->automatic_whole && is_exact_bound(table, info, k, k->upper));
     }
     for (int i = 0; i < k->automatic; i++) info->aConstraintUsage[k->automatic_terms[i]].argvIndex = argument++;
     for (int i = 0; i < k->rests; i++) {
