@@ -75,24 +75,25 @@ static int take_image(rsti_backup *b) {
     return code == SQLITE_OK ? start(b, b->image, "main") : code;
 }
 
+static void count(rsti_database *d, int more) {
+    if (d == NULL) return;
+    rsti_enter(d);
+    d->backups += more;
+    rsti_leave_last(d);
+}
+
 static void release(rsti_backup *b) {
     rsti_backup **link;
     (void)pthread_mutex_lock(&lock);
     for (link = &all; *link != NULL && *link != b; link = &(*link)->next) {
     }
-    if (*link == b) *link = b->next;
+    if (*link == b) __atomic_store_n(link, b->next, __ATOMIC_RELEASE);
     (void)pthread_mutex_unlock(&lock);
     if (b->real != NULL) (void)sqlite3_backup_finish(b->real);
     if (b->image != NULL) (void)sqlite3_close(b->image);
     if (b->to != NULL) (void)sqlite3_close(b->destination);
-    if (b->from != NULL) {
-        b->from->backups--;
-        rsti_close_zombie(b->from);
-    }
-    if (b->to != NULL) {
-        b->to->backups--;
-        rsti_close_zombie(b->to);
-    }
+    count(b->from, -1);
+    count(b->to, -1);
     sqlite3_free(b->schema);
     free(b);
 }
@@ -119,23 +120,29 @@ INTERPOSED(sqlite3_backup *, backup_init,
     if (!is_main(schema)) to = NULL;
     if ((from == NULL && to == NULL) || source == destination)
         return sqlite3_backup_init(destination, schema, source, source_schema);
-    if (to != NULL && rsti_is_in_use(to)) {
-        (void)rsti_fail(to, SQLITE_ERROR, "destination database is in use");
-        return NULL;
+    if (to != NULL) {
+        bool in_use;
+        rsti_enter(to);
+        in_use = rsti_is_in_use(to);
+        if (in_use) (void)rsti_fail(to, SQLITE_ERROR, "destination database is in use");
+        rsti_leave(to);
+        if (in_use) return NULL;
     }
     b = calloc(1, sizeof *b);
     if (b == NULL) return NULL;
     b->destination = destination;
     b->from = from;
     b->to = to;
-    if (from != NULL) from->backups++;
-    if (to != NULL) to->backups++;
+    count(from, 1);
+    count(to, 1);
     b->schema = sqlite3_mprintf("%s", to != NULL ? "main" : schema);
     (void)pthread_mutex_lock(&lock);
     b->next = all;
     __atomic_store_n(&all, b, __ATOMIC_RELEASE);
     (void)pthread_mutex_unlock(&lock);
+    if (from != NULL) rsti_enter(from); /* before the destination's, as SQLite does */
     code = b->schema == NULL ? SQLITE_NOMEM : begin(b, source, source_schema);
+    if (from != NULL) rsti_leave(from);
     if (code == SQLITE_OK) return (sqlite3_backup *)b;
     if (to != NULL) (void)rsti_fail(to, code, b->destination == NULL ? NULL : sqlite3_errmsg(b->destination));
     release(b);
@@ -163,7 +170,9 @@ static int step(rsti_backup *b, int pages) {
 INTERPOSED(int, backup_step, (sqlite3_backup * handle, int pages)) {
     rsti_backup *b = ours(handle);
     if (b == NULL) return sqlite3_backup_step(handle, pages);
+    if (b->from != NULL) rsti_enter(b->from);
     b->code = step(b, pages);
+    if (b->from != NULL) rsti_leave(b->from);
     return b->code;
 }
 
@@ -174,7 +183,11 @@ INTERPOSED(int, backup_finish, (sqlite3_backup * handle)) {
     b = ours(handle);
     if (b == NULL) return sqlite3_backup_finish(handle);
     code = b->code == SQLITE_DONE ? SQLITE_OK : b->code; /* BUSY, too, whatever SQLite's manual says */
-    if (b->to != NULL) code = rsti_end(b->to, code);
+    if (b->to != NULL) {
+        rsti_enter(b->to);
+        code = rsti_end(b->to, code);
+        rsti_leave(b->to);
+    }
     release(b);
     return code;
 }

@@ -246,9 +246,10 @@ static void release(rsti_blob *blob) {
     (void)pthread_mutex_lock(&lock);
     for (link = &all; *link != NULL && *link != blob; link = &(*link)->next) {
     }
-    if (*link == blob) *link = blob->next;
+    if (*link == blob) __atomic_store_n(link, blob->next, __ATOMIC_RELEASE);
     (void)pthread_mutex_unlock(&lock);
     if (known) {
+        rsti_enter(d);
         forget(blob);
         (void)rsti_watch_rows(d);
     }
@@ -257,7 +258,7 @@ static void release(rsti_blob *blob) {
     free(blob->data);
     free(blob);
     (void)sqlite3_finalize(holder);
-    if (known) rsti_close_zombie(d);
+    if (known) rsti_leave_last(d);
 }
 
 static void list(rsti_blob *blob) {
@@ -318,6 +319,10 @@ static int open_internal(rsti_database *d, const char *table, const char *column
     return code;
 }
 
+static bool is_main(const char *schema) {
+    return sqlite3_stricmp(schema, "main") == 0;
+}
+
 INTERPOSED(int, blob_open,
            (sqlite3 * db, const char *schema, const char *table, const char *column, sqlite3_int64 rowid, int writable,
             sqlite3_blob **out)) {
@@ -329,11 +334,11 @@ INTERPOSED(int, blob_open,
         return open_internal(d, table, column, rowid, writable != 0, out);
     }
     if (RSTI_INTERNAL()) d = NULL;
+    if (d == NULL || table == NULL || column == NULL || out == NULL || !(schema == NULL || is_main(schema)))
+        return sqlite3_blob_open(db, schema, table, column, rowid, writable, out);
+    rsti_enter(d); /* the error is to be this call's */
     code = sqlite3_blob_open(db, schema, table, column, rowid, writable, out);
-    if (d == NULL || code == SQLITE_OK || table == NULL || column == NULL || out == NULL) return code;
-    if (schema != NULL && sqlite3_stricmp(schema, "main") != 0) return code;
-    rsti_enter(d);
-    if (strncmp(sqlite3_errmsg(db), is_virtual, sizeof is_virtual - 1) == 0)
+    if (code != SQLITE_OK && strncmp(sqlite3_errmsg(db), is_virtual, sizeof is_virtual - 1) == 0)
         code = open_ours(d, table, column, rowid, writable != 0, out);
     rsti_leave(d);
     return code;
@@ -436,7 +441,7 @@ static int write_bytes(rsti_blob *blob, const void *from, int count, int offset)
     code = rootstock_put_value(d->db, blob->table, blob->column, blob->rowid, blob->type, whole,
                                (sqlite3_uint64)blob->size);
     d->counted_at = sqlite3_total_changes64(d->db);
-    d->uncounted += d->counted_at - total;
+    __atomic_store_n(&d->uncounted, d->uncounted + d->counted_at - total, __ATOMIC_RELAXED); /* see counts.c */
     d->changes_then = changes;
     if (code == SQLITE_NOTFOUND) {
         expire(blob);

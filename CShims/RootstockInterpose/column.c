@@ -35,7 +35,11 @@ INTERPOSED(const void *, column_name16, (sqlite3_stmt * statement, int n)) {
         RSTI_START();                                                                                                  \
         if (s == NULL) return sqlite3_##name(statement, n);                                                            \
         if (s->hides_column) return NULL;                                                                              \
-        return s->rewritten ? rootstock_column_fact_of(s->real, n, fact) : sqlite3_##name(s->real, n);                 \
+        if (!s->rewritten) return sqlite3_##name(s->real, n);                                                          \
+        rsti_enter(s->database);                                                                                       \
+        type answer = rootstock_column_fact_of(s->real, n, fact);                                                      \
+        rsti_leave(s->database);                                                                                       \
+        return answer;                                                                                                 \
     }
 
 FACT(const char *, column_decltype, ROOTSTOCK_DECLTYPE)
@@ -63,10 +67,14 @@ INTERPOSED(int, table_column_metadata,
            (sqlite3 * db, const char *schema, const char *table, const char *column, const char **type,
             const char **collation, int *not_null, int *primary_key, int *autoincrement)) {
     rsti_database *d = RSTI_FIND(db);
+    int code;
     if (d == NULL)
         return sqlite3_table_column_metadata(db, schema, table, column, type, collation, not_null, primary_key,
                                              autoincrement);
+    rsti_enter(d);
     rsti_clear_error(d);
-    return rootstock_table_column_metadata(db, schema, table, column, type, collation, not_null, primary_key,
+    code = rootstock_table_column_metadata(db, schema, table, column, type, collation, not_null, primary_key,
                                            autoincrement);
+    rsti_leave(d);
+    return code;
 }

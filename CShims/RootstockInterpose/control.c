@@ -36,11 +36,16 @@ INTERPOSED(int, file_control, (sqlite3 * db, const char *schema, int operation, 
 
 INTERPOSED(int, wal_checkpoint_v2, (sqlite3 * db, const char *schema, int mode, int *frames, int *copied)) {
     rsti_database *d;
+    bool is_wal;
     int code;
     RSTI_START();
     d = RSTI_FIND(db);
     code = sqlite3_wal_checkpoint_v2(db, schema, mode, frames, copied);
-    if (d == NULL || code != SQLITE_OK || !rsti_is_wal(d, schema)) return code;
+    if (d == NULL || code != SQLITE_OK) return code;
+    rsti_enter(d);
+    is_wal = rsti_is_wal(d, schema);
+    rsti_leave(d);
+    if (!is_wal) return code;
     if (frames != NULL) *frames = 0;
     if (copied != NULL) *copied = 0;
     return SQLITE_OK;
@@ -98,6 +103,9 @@ INTERPOSED(int, db_status, (sqlite3 * db, int what, int *now, int *highest, int 
     RSTI_START();
     d = RSTI_FIND(db);
     code = sqlite3_db_status(db, what, now, highest, reset);
-    if (d != NULL && code == SQLITE_OK && what == SQLITE_DBSTATUS_DEFERRED_FKS && rootstock_violates(db)) *now = 1;
+    if (d == NULL || code != SQLITE_OK || what != SQLITE_DBSTATUS_DEFERRED_FKS) return code;
+    rsti_enter(d);
+    if (rootstock_violates(db)) *now = 1;
+    rsti_leave(d);
     return code;
 }

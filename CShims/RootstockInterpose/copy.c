@@ -361,13 +361,15 @@ bool rsti_is_in_use(rsti_database *d) {
 int rsti_image_into(sqlite3 *image, rsti_database *d) {
     side from = {image, NULL}, to = {d->db, d};
     int code = sqlite3_exec(image, "SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL);
-    if (code != SQLITE_OK) return rsti_fail(d, code, sqlite3_errmsg(image));
     rsti_enter(d);
     d->silent = true;
     /* The program may have begun since the backup did: the copy would commit its work. */
-    code = !sqlite3_get_autocommit(d->db) && rsti_is_in_use(d)
-               ? rsti_fail(d, SQLITE_ERROR, "destination database is in use")
-               : copy(&from, &to);
+    if (code != SQLITE_OK)
+        code = rsti_fail(d, code, sqlite3_errmsg(image));
+    else if (!sqlite3_get_autocommit(d->db) && rsti_is_in_use(d))
+        code = rsti_fail(d, SQLITE_ERROR, "destination database is in use");
+    else
+        code = copy(&from, &to);
     d->silent = false;
     rsti_leave(d);
     return code;

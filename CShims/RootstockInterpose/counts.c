@@ -7,8 +7,12 @@
 #include "interpose.h"
 
 sqlite3_int64 rsti_changes_of(rsti_database *d) {
-    if (d->uncounted != 0 && sqlite3_total_changes64(d->db) == d->counted_at) return d->changes_then;
-    return sqlite3_changes64(d->db);
+    sqlite3_int64 changes;
+    if (__atomic_load_n(&d->uncounted, __ATOMIC_RELAXED) == 0) return sqlite3_changes64(d->db);
+    rsti_enter(d);
+    changes = sqlite3_total_changes64(d->db) == d->counted_at ? d->changes_then : sqlite3_changes64(d->db);
+    rsti_leave(d);
+    return changes;
 }
 
 INTERPOSED(sqlite3_int64, changes64, (sqlite3 * db)) {

@@ -73,6 +73,10 @@ INTERPOSED(int, error_offset, (sqlite3 * db)) {
 
 INTERPOSED(int, extended_result_codes, (sqlite3 * db, int on)) {
     rsti_database *d = RSTI_FIND(db);
+    int code;
+    if (d != NULL) rsti_enter(d);
     if (d != NULL) d->extended = on != 0;
-    return sqlite3_extended_result_codes(db, on);
+    code = sqlite3_extended_result_codes(db, on);
+    if (d != NULL) rsti_leave(d);
+    return code;
 }

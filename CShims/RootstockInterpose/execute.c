@@ -83,7 +83,7 @@ INTERPOSED(int, exec, (sqlite3 * db, const char *sql, row_function row, void *co
     if (d == NULL) return sqlite3_exec(db, sql, row, context, message);
     rsti_enter(d);
     code = rsti_execute(d, sql, row, context, message);
-    rsti_leave(d);
+    rsti_leave_last(d); /* which a callback may have closed */
     return code;
 }
 
@@ -147,7 +147,7 @@ INTERPOSED(int, get_table, (sqlite3 * db, const char *sql, char ***result, int *
     rsti_enter(d);
     code = add_cell(&t, NULL) ? rsti_execute(d, sql, add_row, &t, &text) : SQLITE_NOMEM;
     if (t.code != SQLITE_OK) code = rsti_fail(d, t.code, t.message);
-    rsti_leave(d);
+    rsti_leave_last(d);
     if (t.message != NULL) {
         sqlite3_free(text);
         text = t.message;

@@ -149,7 +149,12 @@ static int fail(sqlite3 *db, int code, const char *message) {
 bool rsti_refuse_attached(sqlite3 *db, const char *schema, sqlite3 *tell, const char *function) {
     rsti_database *d = rsti_find(db), *told = rsti_find(tell);
     char *message;
-    if ((d == NULL && !rsti_is_guest(db)) || !rootstock_is_attached(db, schema)) return false;
+    bool attached;
+    if (d == NULL && !rsti_is_guest(db)) return false;
+    sqlite3_mutex_enter(sqlite3_db_mutex(db));
+    attached = rootstock_is_attached(db, schema) != 0;
+    sqlite3_mutex_leave(sqlite3_db_mutex(db));
+    if (!attached) return false;
     message = sqlite3_mprintf("%s does not reach attached store %s: open the store itself, and use its main", function,
                               schema);
     if (told != NULL)

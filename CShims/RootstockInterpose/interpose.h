@@ -30,6 +30,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 32)
+#include <sys/single_threaded.h>
+#define RSTI_SINGLE_THREADED() (__libc_single_threaded != 0)
+#else
+#define RSTI_SINGLE_THREADED() false
+#endif
 
 #include "rootstock.h"
 #include "common/sqlite_api.h"
@@ -151,7 +157,6 @@ struct rsti_statement {
     int length;
     unsigned flags;
     uint8_t kind;
-    bool plain;         /* a query, prepared as the program wrote it */
     int room;           /* for the text */
     bool legacy;        /* from sqlite3_prepare */
     bool rewritten;     /* real was prepared from another text */
@@ -166,6 +171,7 @@ struct rsti_statement {
     int *counted;                 /* by those that were real before, see sqlite3_stmt_status; null: none was */
     unsigned long long state;     /* rootstock_schema_state when the text was rewritten */
     uint64_t serial, definitions; /* the database's, then */
+    uint64_t plain_definitions;   /* these, of a query prepared as the program wrote it; else no such number */
     sqlite3_int64 began;          /* of this run, for profile: milliseconds */
 };
 
@@ -224,6 +230,10 @@ static inline void rsti_enter(rsti_database *d) {
 static inline void rsti_leave(rsti_database *d) {
     if (d->mutex != NULL) sqlite3_mutex_leave(d->mutex);
 }
+/* Whether another thread may use the connection: what comes with every row takes the mutex only then. */
+static inline bool rsti_is_shared(const rsti_database *d) {
+    return __builtin_expect(!RSTI_SINGLE_THREADED(), 0) && d->mutex != NULL;
+}
 /* Whether a store that is attached to the connection uses its FTS5. */
 bool rsti_lends(sqlite3 *db);
 /* The record that a program's call means: null for a native connection, and for a call of SQLite's own. */
@@ -233,9 +243,9 @@ bool rsti_lends(sqlite3 *db);
 /* A function that fails as it is told: how an error of ours becomes the connection's. */
 void rsti_fail_function(sqlite3_context *context, int count, sqlite3_value **values);
 /* SQLite's sqlite3_close_v2 ends the transactions of virtual tables at once, and those of its own tables with the last
-** statement. So a connection that the program has closed stays open until nothing of it is left. Called whenever
-** something of it has gone. */
-void rsti_close_zombie(rsti_database *d);
+** statement. So a connection that the program has closed stays open until nothing of it is left. Leaves the mutex, and
+** closes such a connection; d may be gone behind it. For whatever may have been the last of it. */
+void rsti_leave_last(rsti_database *d);
 
 /* The connection of a store that db attaches, with a record: by that FTS and R-Tree are known there. */
 int rsti_open_inner(sqlite3 *db, sqlite3 **inner);

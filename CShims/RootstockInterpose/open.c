@@ -169,9 +169,16 @@ INTERPOSED(int, close, (sqlite3 * db)) {
     rsti_database *d;
     RSTI_START();
     d = RSTI_FIND(db);
-    if (d != NULL && d->backups > 0)
-        return rsti_fail(d, SQLITE_BUSY, "unable to close due to unfinalized statements or unfinished backups");
-    if (d != NULL && d->statements == NULL) rsti_trace_close(d);
+    if (d != NULL) {
+        int code = SQLITE_OK;
+        rsti_enter(d);
+        if (d->backups > 0)
+            code = rsti_fail(d, SQLITE_BUSY, "unable to close due to unfinalized statements or unfinished backups");
+        else if (d->statements == NULL)
+            rsti_trace_close(d);
+        rsti_leave(d);
+        if (code != SQLITE_OK) return code;
+    }
     return sqlite3_close(db);
 }
 
@@ -180,15 +187,20 @@ INTERPOSED(int, close_v2, (sqlite3 * db)) {
     RSTI_START();
     d = RSTI_FIND(db);
     if (d == NULL) return sqlite3_close_v2(db);
+    rsti_enter(d);
     rsti_trace_close(d);
     if (d->statements != NULL) rsti_modules_disconnect(d);
     d->closed = true;
-    rsti_close_zombie(d);
+    rsti_leave_last(d);
     return SQLITE_OK;
 }
 
-void rsti_close_zombie(rsti_database *d) {
-    if (d->closed && d->statements == NULL && d->blobs == NULL && d->backups == 0) (void)sqlite3_close_v2(d->db);
+void rsti_leave_last(rsti_database *d) {
+    const bool last = d->closed && d->statements == NULL && d->blobs == NULL && d->backups == 0;
+    sqlite3 *db = d->db;
+    if (last) d->closed = false; /* one thread closes it */
+    rsti_leave(d);
+    if (last) (void)sqlite3_close_v2(db);
 }
 
 INTERPOSED(const char *, db_filename, (sqlite3 * db, const char *schema)) {

@@ -78,11 +78,11 @@ static void take(rsti_statement *s, const compiled *c) {
     rsti_database *d = s->database;
     s->real = c->real;
     s->rewritten = c->rewritten;
-    s->plain = s->kind == RSTI_QUERY && !c->rewritten;
     s->clears_singly = rsti_clears_singly(d);
     s->state = c->state;
     s->serial = d->serial;
     s->definitions = d->definitions;
+    s->plain_definitions = s->kind == RSTI_QUERY && !c->rewritten ? d->definitions : UINT64_MAX - 1;
     s->read_only = c->rewritten ? rootstock_stmt_readonly(c->real) : sqlite3_stmt_readonly(c->real);
     s->hides_column = c->rewritten && rootstock_column_count(c->real) == 0 && sqlite3_column_count(c->real) == 1;
     s->counts = d->counts_changes && s->kind == RSTI_CHANGE && !s->own && rsti_count_name(s->text) != NULL &&

@@ -18,9 +18,7 @@ enum { SCHEMA_RETRIES = 25 }; /* as SQLite's own */
 static int renew(rsti_statement *s) {
     rsti_database *d = s->database;
     bool outdated;
-    int code;
-    rsti_enter(d);
-    code = rsti_outdated(s, &outdated);
+    int code = rsti_outdated(s, &outdated);
     if (code != SQLITE_OK) {
         code = rsti_failed(d, rsti_fail(d, code, NULL));
     } else if (outdated) {
@@ -29,7 +27,6 @@ static int renew(rsti_statement *s) {
         if (s->counted != NULL && (s->kind == RSTI_QUERY || s->kind == RSTI_CHANGE))
             s->counted[SQLITE_STMTSTATUS_REPREPARE]++;
     }
-    rsti_leave(d);
     return code;
 }
 
@@ -108,8 +105,8 @@ static int step_control(rsti_statement *s) {
     const bool within = changing_within(d) != NULL;
     int code;
     /* Beside a query that reads an older snapshot BEGIN IMMEDIATE waits for nobody, and says so. */
-    if (sqlite3_get_autocommit(d->db) && (rsti_begins_with(s->text, s->length, "BEGIN") ||
-                                          rsti_begins_with(s->text, s->length, "SAVEPOINT")))
+    if (sqlite3_get_autocommit(d->db) &&
+        (rsti_begins_with(s->text, s->length, "BEGIN") || rsti_begins_with(s->text, s->length, "SAVEPOINT")))
         rootstock_hold_snapshot(d->db, true);
     code = sqlite3_step(s->real);
     if (code != SQLITE_DONE || (d->blobs == NULL && !within) || !rsti_begins_with(s->text, s->length, "ROLLBACK"))
@@ -129,14 +126,12 @@ static inline int step_real(rsti_statement *s) {
 
 /* Another connection changed the schema in the moment between. */
 static int step_again(rsti_statement *s, int code) {
-    rsti_enter(s->database);
     for (int i = 0; i < SCHEMA_RETRIES && (code & 0xff) == SQLITE_SCHEMA; i++) {
         (void)sqlite3_reset(s->real);
         (void)rootstock_refresh(s->database->db);
         code = rsti_prepare_again(s);
         if (code == SQLITE_OK) code = step_real(s);
     }
-    rsti_leave(s->database);
     return code;
 }
 
@@ -150,7 +145,7 @@ static inline void end(rsti_statement *s) {
         rsti_look(d);
     }
     s->serial = d->serial - 1; /* it has run: what it becomes next time is asked again */
-    if (rsti_is_traced(d)) rsti_trace_end(s);
+    if (__builtin_expect(s->began != 0, 0)) rsti_trace_end(s);
 }
 
 const char *rsti_count_name(const char *text) {
@@ -167,11 +162,9 @@ static int give_count(rsti_statement *s) {
     sqlite3_stmt *count = NULL;
     char *sql = sqlite3_mprintf("SELECT %d AS \"%w\"", sqlite3_changes(d->db), rsti_count_name(s->text));
     int code = SQLITE_NOMEM;
-    rsti_enter(d);
     d->own++;
     if (sql != NULL) code = sqlite3_prepare_v2(d->db, sql, -1, &count, NULL);
     d->own--;
-    rsti_leave(d);
     sqlite3_free(sql);
     if (code != SQLITE_OK) return code;
     s->ended = s->real;
@@ -194,10 +187,7 @@ static __attribute__((noinline)) int stepped(rsti_statement *s, int code, bool f
     if (code == SQLITE_DONE && s->counts && s->ended == NULL) return give_count(s);
     put_back(s);
     if (code != SQLITE_DONE) {
-        int fine;
-        rsti_enter(d);
-        fine = rsti_failed(d, code);
-        rsti_leave(d);
+        const int fine = rsti_failed(d, code);
         if (fine != code) s->failed = fine;
         code = fine;
     }
@@ -259,21 +249,14 @@ static inline int begin_and_step(rsti_statement *s, bool traced) {
 }
 
 static __attribute__((noinline)) int step_closely(rsti_statement *s) {
-    rsti_database *d = s->database;
-    int code;
-    if (!rsti_is_traced(d)) return begin_and_step(s, false);
-    /* One thread's statement is not within another's. */
-    rsti_enter(d);
-    code = begin_and_step(s, true);
-    rsti_leave(d);
-    return code;
+    return begin_and_step(s, rsti_is_traced(s->database));
 }
 
 /* A plain query: nothing is done around it, but within a transaction before its first row. */
 static inline __attribute__((always_inline)) int step(rsti_statement *s) {
     rsti_database *d = s->database;
     int code, before;
-    if (!s->plain || s->definitions != d->plain_definitions) return step_closely(s);
+    if (s->plain_definitions != d->plain_definitions) return step_closely(s);
     if (!s->running) {
         if (!sqlite3_get_autocommit(d->db)) return step_closely(s);
         rsti_clear_error(d);
@@ -305,7 +288,7 @@ static __attribute__((noinline)) int reset_closely(rsti_statement *s) {
 }
 
 static inline __attribute__((always_inline)) int reset(rsti_statement *s) {
-    if (!s->plain || s->failed != 0 || s->definitions != s->database->plain_definitions) return reset_closely(s);
+    if (s->failed != 0 || s->plain_definitions != s->database->plain_definitions) return reset_closely(s);
     s->running = false;
     return sqlite3_reset(s->real);
 }
@@ -339,11 +322,29 @@ int rsti_run_finalize(rsti_statement *s) {
     return failed != 0 ? failed : code;
 }
 
-/* SQLite takes the connection's mutex where it steps and resets. What is done around that takes the mutex where it
-** looks at more than the statement, which one thread at a time uses. */
+/* Another thread's statement may neither run nor end between what SQLite does and what is done around that: the
+** snapshot, the schema and the transaction are the connection's. */
+static __attribute__((noinline)) int step_shared(rsti_statement *s) {
+    rsti_database *d = s->database;
+    int code;
+    rsti_enter(d);
+    code = step(s);
+    rsti_leave(d);
+    return code;
+}
+
+static __attribute__((noinline)) int reset_shared(rsti_statement *s) {
+    rsti_database *d = s->database;
+    int code;
+    rsti_enter(d);
+    code = reset(s);
+    rsti_leave(d);
+    return code;
+}
+
 INTERPOSED(int, step, (sqlite3_stmt * statement)) {
     rsti_statement *s = rsti_alias(statement);
-    if (s != NULL) return step(s);
+    if (s != NULL) return rsti_is_shared(s->database) ? step_shared(s) : step(s);
     RSTI_START();
     if (!RSTI_INTERNAL()) rsti_guest_refresh(statement);
     return sqlite3_step(statement);
@@ -351,7 +352,7 @@ INTERPOSED(int, step, (sqlite3_stmt * statement)) {
 
 INTERPOSED(int, reset, (sqlite3_stmt * statement)) {
     rsti_statement *s = rsti_alias(statement);
-    if (s != NULL) return reset(s);
+    if (s != NULL) return rsti_is_shared(s->database) ? reset_shared(s) : reset(s);
     RSTI_START();
     return sqlite3_reset(statement);
 }
@@ -368,18 +369,19 @@ INTERPOSED(int, finalize, (sqlite3_stmt * statement)) {
     d = s->database;
     rsti_enter(d);
     code = rsti_run_finalize(s);
-    rsti_leave(d);
-    rsti_close_zombie(d);
+    rsti_leave_last(d);
     return code;
 }
 
 INTERPOSED(sqlite3_stmt *, next_stmt, (sqlite3 * db, sqlite3_stmt *statement)) {
     rsti_statement *s = rsti_alias(statement);
     rsti_database *d;
-    if (s != NULL) return (sqlite3_stmt *)s->older;
-    d = RSTI_FIND(db);
-    if (d == NULL || statement != NULL) return sqlite3_next_stmt(db, statement);
-    return (sqlite3_stmt *)d->statements;
+    d = s != NULL ? s->database : RSTI_FIND(db);
+    if (d == NULL || (s == NULL && statement != NULL)) return sqlite3_next_stmt(db, statement);
+    rsti_enter(d);
+    s = s != NULL ? s->older : d->statements;
+    rsti_leave(d);
+    return (sqlite3_stmt *)s;
 }
 
 INTERPOSED(sqlite3 *, db_handle, (sqlite3_stmt * statement)) {
@@ -396,8 +398,13 @@ INTERPOSED(const char *, sql, (sqlite3_stmt * statement)) {
 
 INTERPOSED(char *, expanded_sql, (sqlite3_stmt * statement)) {
     rsti_statement *s = rsti_alias(statement);
+    char *text;
     RSTI_START();
-    return s != NULL ? rsti_expanded(s) : sqlite3_expanded_sql(statement);
+    if (s == NULL) return sqlite3_expanded_sql(statement);
+    rsti_enter(s->database);
+    text = rsti_expanded(s);
+    rsti_leave(s->database);
+    return text;
 }
 
 INTERPOSED(int, stmt_readonly, (sqlite3_stmt * statement)) {

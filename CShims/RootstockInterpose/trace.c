@@ -53,7 +53,6 @@ void rsti_trace_row(rsti_statement *s) {
 void rsti_trace_end(rsti_statement *s) {
     rsti_database *d = s->database;
     sqlite3_int64 elapsed;
-    if (s->began == 0) return;
     elapsed = (now(d) - s->began) * 1000000;
     s->began = 0;
     if (d->profile != NULL) d->profile(d->profile_context, s->text, elapsed < 0 ? 0 : (sqlite3_uint64)elapsed);
