@@ -140,7 +140,6 @@ static bool sorts_by_two(const char *sql, const char *p) {
     return false;
 }
 
-/* What stands at p, one of the bytes looked for, may be part of a word that concerns us, or end the statement. */
 /* Whether NULL follows, or a comment that hides what does. */
 static bool behind_not(const char *p, const char *end) {
     while (p < end && (*p == ' ' || (*p >= '\t' && *p <= '\r'))) p++;
@@ -152,6 +151,7 @@ static bool behind_min(const char *p) {
     return *p == '(' || *p == ' ' || (*p >= '\t' && *p <= '\r') || *p == '-' || *p == '/';
 }
 
+/* What stands at p, one of the bytes looked for, may be part of a word that concerns us, or end the statement. */
 static bool may_concern(const char *sql, const char *p, const char *end) {
     switch (*p) {
     case '_':

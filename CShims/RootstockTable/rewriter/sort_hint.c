@@ -1,5 +1,5 @@
 /*
-** sort_hint.c - a join that is sorted by a column of one table first and by others behind it, with a LIMIT.
+** sort_hint.c - rows that are sorted by a column of one table first and by others behind it, with a LIMIT.
 **
 ** Natively SQLite walks an index in the order of the first term, sorts the rows of each value, and ends with the value
 ** that fills the LIMIT. Of a virtual table it believes the whole order or none, and tells it of none that has columns
@@ -98,6 +98,40 @@ static bool may_lead(const rst_table *table, int column) {
     return leads;
 }
 
+/* Whether the condition holds a column of the name equal to something. */
+static bool holds(const rst_syntax *condition, const char *column) {
+    const rst_syntax *term = rst_syntax_unwrap(condition), *left = term->first;
+    rst_token mark, qualifier, name;
+    if (term->kind == SYNTAX_AND) {
+        for (const rst_syntax *child = term->first; child != NULL; child = child->next)
+            if (holds(child, column)) return true;
+        return false;
+    }
+    if (term->kind != SYNTAX_EQUAL || left->kind != SYNTAX_NAME || left->next->kind == SYNTAX_NAME) return false;
+    mark = rst_syntax_operator(term);
+    name = rst_syntax_name(left, &qualifier);
+    return (rst_token_mark(&mark, "=") || rst_token_mark(&mark, "==")) && rst_token_same_name(&name, column);
+}
+
+/* Whether an index of the statement's only table has the column's order, behind columns that WHERE holds equal. Not
+** where another index has more of these, which finds fewer rows: they are sorted at once. */
+static bool leads_alone(const rst_table *table, int column, const rst_syntax *where) {
+    int leading = -1, other = 0;
+    for (int i = 0; i < table->index_count; i++) {
+        const rst_index *index = &table->indexes[i];
+        int held = 0;
+        while (held < index->part_count && index->parts[held].column >= 0 && index->parts[held].column != column &&
+               where != NULL && holds(where->first, table->columns[index->parts[held].column].name))
+            held++;
+        if (index->where == NULL && held < index->part_count && index->parts[held].column == column) {
+            if (held > leading) leading = held;
+        } else if (held > other) {
+            other = held;
+        }
+    }
+    return leading >= other;
+}
+
 /* Whether nothing but ASC or DESC stands behind the term. */
 static bool is_plain(const rst_syntax *term, bool *descending) {
     const char *p = term->first->end;
@@ -188,13 +222,15 @@ static void tell_select(sorted *s, const rst_syntax *core, const rst_syntax *ord
     int column = -1, other = -1;
     bool descending = false, own = true;
     if (from == NULL || !sorts_rows(core, order) || !counts(limit) || !is_plain(order->first, &descending) ||
-        !rst_scope_of(s->c, s->tree, NULL, from, &scope) || scope.count < 2 || scope.nested)
+        !rst_scope_of(s->c, s->tree, NULL, from, &scope) || scope.nested)
         return;
     for (int i = 1; i < scope.count; i++) {
         if (rst_join_is_right(scope.items[i].join)) return;
     }
     item = rst_scope_column(&scope, meant(core, order->first->first), &column);
-    if (item == NULL || item->left || !may_lead(item->table, column)) return;
+    if (item == NULL || item->left || !may_lead(item->table, column) ||
+        (scope.count == 1 && !leads_alone(item->table, column, rst_syntax_child(core, SYNTAX_WHERE))))
+        return;
     for (const rst_syntax *next = order->first->next; next != NULL && own; next = next->next)
         own = rst_scope_column(&scope, meant(core, next->first), &other) == item;
     if (!hand(s, item, column, descending)) return;

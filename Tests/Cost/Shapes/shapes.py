@@ -45,6 +45,13 @@ SETUP = [
     numbers(799) + "INSERT INTO n1 SELECT i, i % 10 FROM n",
     "INSERT INTO n2 SELECT a, b FROM n1",
     "INSERT INTO n3 SELECT a, b FROM n1",
+    "CREATE TABLE ev (id INTEGER PRIMARY KEY, who TEXT, made TEXT, n INT, gone TEXT)",
+    "CREATE INDEX evm ON ev (made)",
+    "CREATE INDEX evw ON ev (who, made)",
+    "CREATE INDEX evn ON ev (n)",
+    "CREATE INDEX evg ON ev (gone)",
+    numbers(29999) + "INSERT INTO ev SELECT i, 'u' || (i % 20), datetime('2020-01-01', (i * 37 % 30000) || ' minutes'), "
+    "CASE WHEN i % 3 THEN i * 7 % 1000 END, CASE WHEN i % 50 = 0 THEN 'gone' END FROM n",
     "ANALYZE",
 ]
 
@@ -74,6 +81,14 @@ SHAPES = [
     ("the same, parameters", "SELECT p.id, t.v FROM p JOIN t ON t.k = ? || p.v ORDER BY p.k, t.v, p.id LIMIT ? OFFSET ?", ("k", 20, 100)),
     ("empty subquery in FROM", "SELECT count(*) FROM t, (SELECT a FROM e0) JOIN u", ()),
     ("NATURAL LEFT JOIN of four", "SELECT count(*) FROM n1 NATURAL LEFT JOIN n2 NATURAL LEFT JOIN n3 NATURAL LEFT JOIN n4", ()),
+    ("texts below a parameter", "SELECT * FROM ev WHERE made < ? ORDER BY made DESC LIMIT 20", ("2020-01-05 00:00:00",)),
+    ("texts between literals", "SELECT count(*) FROM ev WHERE made BETWEEN '2020-01-05' AND '2020-01-06'", ()),
+    ("page of one's own", "SELECT * FROM ev WHERE who = ? AND (made, id) < (?, ?) ORDER BY made DESC, id DESC LIMIT 20", ("u5", "2020-01-05", 5)),
+    ("sort of one table, LIMIT", "SELECT * FROM ev ORDER BY made DESC, who LIMIT 20", ()),
+    ("least of a column with NULLs", "SELECT min(n) FROM ev", ()),
+    ("the same of a join", "SELECT min(ev.n) FROM ev JOIN p ON p.id = ev.id", ()),
+    ("IS NOT NULL, counted", "SELECT count(*) FROM ev WHERE gone IS NOT NULL", ()),
+    ("count(*) under a name", 'SELECT count(*) AS "__count" FROM ev', ()),
     ("CROSS JOIN, empty inside", "SELECT count(*) FROM t CROSS JOIN u CROSS JOIN e0", ()),
 ]
 

@@ -1,0 +1,42 @@
+-- ORDER BY with a LIMIT whose first term is an index's, and whose others are not: the walk ends behind the rows that
+-- fill the LIMIT, whatever WHERE says, in subqueries and compounds, with parameters' values and without rows.
+CREATE TABLE t (id INTEGER PRIMARY KEY, u TEXT, n INT, d DATETIME, s TEXT COLLATE NOCASE, v);
+CREATE INDEX t_n ON t (n);
+CREATE INDEX t_ud ON t (u, d DESC);
+CREATE INDEX t_s ON t (s);
+CREATE INDEX t_v ON t (v) WHERE v > 3;
+SELECT id FROM t ORDER BY n, v LIMIT 3;
+INSERT INTO t WITH RECURSIVE i (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM i WHERE x < 400)
+  SELECT x, 'u' || x % 7, x * 37 % 50, datetime('2020-01-01', (x * 91 % 200) || ' hours'), CASE x % 3 WHEN 0 THEN 'S' ELSE 's' END || x % 20, x % 11 FROM i;
+UPDATE t SET n = NULL WHERE id % 9 = 0;
+UPDATE t SET n = 'text', v = x'01' WHERE id % 50 = 0;
+SELECT n, v, id FROM t ORDER BY n, v DESC, id LIMIT 7;
+SELECT n, v, id FROM t ORDER BY n DESC, v, id LIMIT 7 OFFSET 3;
+SELECT n, id FROM t WHERE v IN (1, 2) OR id < 5 ORDER BY n DESC, id DESC LIMIT 5;
+SELECT n, id FROM t WHERE v + 0 > 9 AND s LIKE 's1%' ORDER BY n DESC, v, id LIMIT 5;
+SELECT d, id FROM t WHERE u = 'u3' ORDER BY d DESC, id DESC LIMIT 5;
+SELECT d, id FROM t WHERE u = 'u3' AND (d, id) < ('2020-01-05 00:00:00', 100) ORDER BY d DESC, id DESC LIMIT 5;
+SELECT d, id FROM t WHERE u = 'u3' AND (d, id) > ('2020-01-05 00:00:00', 100) ORDER BY d, id LIMIT 5;
+SELECT d, id FROM t WHERE u = 'u3' AND n = 5 ORDER BY d, v, id LIMIT 5;
+SELECT d, id FROM t WHERE u = 5 ORDER BY d, v, id LIMIT 5;
+SELECT s, id FROM t ORDER BY s, id DESC LIMIT 9;
+SELECT s, id FROM t ORDER BY s COLLATE BINARY, id DESC LIMIT 9;
+SELECT v, id FROM t WHERE v > 3 ORDER BY v, n, id LIMIT 9;
+SELECT n, id FROM t ORDER BY n NULLS LAST, id LIMIT 4;
+SELECT n, id FROM t ORDER BY n, id LIMIT -1 OFFSET 390;
+SELECT n, id FROM t ORDER BY n, v, id LIMIT 0;
+SELECT n, id FROM t ORDER BY n, v, id LIMIT 'x';
+SELECT n AS k, id FROM t ORDER BY k, v, 2 LIMIT 4;
+SELECT count(*) FROM (SELECT n, v FROM t ORDER BY n DESC, v LIMIT 25);
+SELECT * FROM (SELECT n, v, id FROM t ORDER BY n DESC, v, id LIMIT 5) UNION ALL SELECT 0, 0, 0;
+SELECT DISTINCT n FROM t ORDER BY n, v LIMIT 5;
+SELECT n, count(*) FROM t GROUP BY n ORDER BY n, count(*) LIMIT 5;
+SELECT max(id), n FROM t ORDER BY n, v LIMIT 5;
+SELECT id FROM t WHERE id IN (SELECT id FROM t ORDER BY n DESC, v, id LIMIT 5) ORDER BY id;
+SELECT a.id, (SELECT b.id FROM t b WHERE b.u = a.u ORDER BY b.d DESC, b.n, b.id LIMIT 1) AS b FROM t a WHERE a.id < 20 ORDER BY a.id;
+BEGIN;
+UPDATE t SET n = 1000 + id WHERE id > 395;
+SELECT n, id FROM t ORDER BY n DESC, v, id LIMIT 70;
+DELETE FROM t WHERE id IN (SELECT id FROM t ORDER BY n DESC, v, id LIMIT 70);
+SELECT n, id FROM t ORDER BY n DESC, v, id LIMIT 5;
+ROLLBACK;
