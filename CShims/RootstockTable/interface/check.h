@@ -33,6 +33,9 @@ extern const rst_listing_definition rst_integrity_listing; /* check.c */
 extern const rst_listing_definition rst_foreign_listing;   /* foreign_check.c */
 extern const rst_listing_definition rst_explain_listing;   /* explain.c */
 
+/* ---- pages.c ---- */
+int rst_pages_register(rst_connection *c);
+
 /* ---- info.c ---- */
 void rst_info_function(sqlite3_context *context, int count, sqlite3_value **values);
 

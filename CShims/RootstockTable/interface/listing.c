@@ -148,5 +148,6 @@ int rst_check_register(rst_connection *c) {
     for (int i = 0; i < DEFINITIONS && code == SQLITE_OK; i++)
         code = rst_module(c, definitions[i]->name, &listing_module);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_info", 0, SQLITE_DIRECTONLY, rst_info_function);
+    if (code == SQLITE_OK) code = rst_pages_register(c);
     return code;
 }

@@ -49,6 +49,7 @@ static const struct {
 } pragma_selects[] = {
     {"pragma_user_version", "(SELECT rootstock_meta('user_version') AS user_version" ROOTSTOCK_READS ")"},
     {"pragma_application_id", "(SELECT rootstock_meta('application_id') AS application_id" ROOTSTOCK_READS ")"},
+    {"pragma_schema_version", "(SELECT rootstock_meta('schema_version') AS schema_version" ROOTSTOCK_READS ")"},
     {"pragma_database_list", "(" ROOTSTOCK_DATABASES ")"},
     {"pragma_page_count", "(" ROOTSTOCK_PAGE_COUNT ")"},
     {"pragma_freelist_count", "(" ROOTSTOCK_FREELIST_COUNT ")"},
@@ -82,6 +83,15 @@ static void write_hint(rst_rewriting *w, const rst_syntax *node, const rst_synta
     sqlite3_free(index);
 }
 
+static const char *select_of(const rst_token *name, const char **alias) {
+    for (size_t i = 0; i < sizeof pragma_selects / sizeof pragma_selects[0]; i++) {
+        if (!rst_token_same_name(name, pragma_selects[i].name)) continue;
+        *alias = pragma_selects[i].name;
+        return pragma_selects[i].select;
+    }
+    return NULL;
+}
+
 /* What the name of a table of the schema's own stands for, in no other schema than main: the text, and the name that
 ** its columns are qualified by. null: itself. dotted: main stands before it; called: arguments stand behind it. */
 static const char *other_name(rst_rewriting *w, const rst_token *name, bool dotted, bool called, const char **alias) {
@@ -98,10 +108,9 @@ static const char *other_name(rst_rewriting *w, const rst_token *name, bool dott
         *alias = tables[i];
         return made[i];
     }
-    for (size_t i = 0; i < sizeof pragma_selects / sizeof pragma_selects[0]; i++) {
-        if (dotted || called || !rst_token_same_name(name, pragma_selects[i].name)) continue;
-        *alias = pragma_selects[i].name;
-        return pragma_selects[i].select;
+    if (!called) {
+        const char *select = select_of(name, alias);
+        if (select != NULL) return select;
     }
     for (size_t i = 0; i < sizeof pragma_functions / sizeof pragma_functions[0] && (called || !dotted); i++) {
         if (!rst_token_same_name(name, pragma_functions[i].name)) continue;
@@ -115,7 +124,8 @@ void rst_write_table(rst_rewriting *w, const rst_syntax *node, const rst_syntax 
     const rst_syntax *object = node->first, *hint = rst_syntax_child(node, SYNTAX_HINT);
     const char *other, *alias = NULL;
     rst_token schema, name = rst_syntax_name(object, &schema);
-    const bool dotted = schema.type != TOKEN_END, called = rst_syntax_child(node, SYNTAX_VECTOR) != NULL;
+    const rst_syntax *arguments = rst_syntax_child(node, SYNTAX_VECTOR);
+    const bool dotted = schema.type != TOKEN_END, called = arguments != NULL;
     const bool bare = rst_syntax_child(node, SYNTAX_ALIAS) == NULL && (item || node->kind == SYNTAX_TARGET);
     if (hint != NULL && !called) write_hint(w, node, hint, item && !(join != NULL && rst_join_has(join, "RIGHT")));
     if (name.type == TOKEN_STRING || name.size <= strlen("sqlite_")) return;
@@ -129,11 +139,16 @@ void rst_write_table(rst_rewriting *w, const rst_syntax *node, const rst_syntax 
         return;
     }
     if (dotted && !rst_token_same_name(&schema, "main")) return;
-    other = other_name(w, &name, dotted, called, &alias);
-    if (other == NULL) return;
-    replace(w, object->start, object->end, other);
+    other = called && arguments->first == NULL ? select_of(&name, &alias) : NULL;
+    if (other != NULL) { /* an empty list of arguments goes, too */
+        replace(w, object->start, arguments->end, other);
+    } else {
+        other = other_name(w, &name, dotted, called, &alias);
+        if (other == NULL) return;
+        replace(w, object->start, object->end, other);
+    }
     if (bare) {
-        const char *behind = called ? rst_syntax_child(node, SYNTAX_VECTOR)->end : object->end;
+        const char *behind = called ? arguments->end : object->end;
         rst_edits_add(&w->edits, behind, behind, sqlite3_mprintf(" AS %s", alias));
     }
 }

@@ -21,12 +21,9 @@
     "+name name, "                                                                                                     \
     "CASE name WHEN 'main' THEN rootstock_path() ELSE file END AS file "                                               \
     "FROM main.pragma_database_list WHERE name<>'rootstock' AND (name<>'temp' OR rootstock_has_temporary())"
-/* PRAGMA page_count and freelist_count: the engine's. */
-#define ROOTSTOCK_PAGE_COUNT                                                                                           \
-    "SELECT json_extract(i,'$.freePages')+json_extract(i,'$.usedPages') AS page_count FROM (SELECT rootstock_info() "  \
-    "AS i)" ROOTSTOCK_READS
-#define ROOTSTOCK_FREELIST_COUNT                                                                                       \
-    "SELECT json_extract(i,'$.freePages') AS freelist_count FROM (SELECT rootstock_info() AS i)" ROOTSTOCK_READS
+/* PRAGMA page_count and freelist_count (interface/pages.c). */
+#define ROOTSTOCK_PAGE_COUNT "SELECT rootstock_pages(0) AS page_count" ROOTSTOCK_READS
+#define ROOTSTOCK_FREELIST_COUNT "SELECT rootstock_pages(1) AS freelist_count" ROOTSTOCK_READS
 
 /* offset_hint.c: tells the table of the query that it may go by the rows of an OFFSET. SQLITE_OK or SQLITE_NOMEM. */
 int rst_offset_tell(rst_connection *c, rst_draft *draft);
