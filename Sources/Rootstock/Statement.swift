@@ -93,7 +93,10 @@ public final class Statement {
         let cursors = isRunning ? nil : connection.openCursors
         let before = cursors?.pointee
         let code = connection.call == nil ? sqlite3_step(pointer) : try connection.step(pointer)
-        if let cursors, let before, cursors.pointee <= before { holdSnapshot(code) }
+        // What gives no rows is no query, which is known soonest.
+        if let cursors, let before, cursors.pointee <= before, code == SQLITE_ROW || sqlite3_column_count(pointer) > 0 {
+            holdSnapshot(code)
+        }
         if code == SQLITE_ROW {
             isRunning = true
             return true
