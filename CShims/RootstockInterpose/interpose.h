@@ -426,7 +426,8 @@ void rsti_twin_free(rsti_twin *twin);
 void rsti_trace_begin(rsti_statement *s);
 void rsti_trace_row(rsti_statement *s);
 void rsti_trace_end(rsti_statement *s);
-void rsti_trace_close(rsti_database *d);
+/* last: the connection closes. SQLite tells of a close that is refused, too. */
+void rsti_trace_close(rsti_database *d, bool last);
 /* To be called where one of these changes. */
 static inline void rsti_look(rsti_database *d) {
     const bool closely = d->trace_mask != 0 || d->profile != NULL || d->attaches || d->has_module_tables;

@@ -172,10 +172,9 @@ INTERPOSED(int, close, (sqlite3 * db)) {
     if (d != NULL) {
         int code = SQLITE_OK;
         rsti_enter(d);
+        rsti_trace_close(d, d->backups == 0 && d->statements == NULL && d->blobs == NULL);
         if (d->backups > 0)
             code = rsti_fail(d, SQLITE_BUSY, "unable to close due to unfinalized statements or unfinished backups");
-        else if (d->statements == NULL)
-            rsti_trace_close(d);
         rsti_leave(d);
         if (code != SQLITE_OK) return code;
     }
@@ -188,7 +187,7 @@ INTERPOSED(int, close_v2, (sqlite3 * db)) {
     d = RSTI_FIND(db);
     if (d == NULL) return sqlite3_close_v2(db);
     rsti_enter(d);
-    rsti_trace_close(d);
+    rsti_trace_close(d, true);
     if (d->statements != NULL) rsti_modules_disconnect(d);
     d->closed = true;
     rsti_leave_last(d);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interface/hosting.h"
 #include "interpose.h"
 
 /* What a text becomes, prepared. The connection's error is set where it fails. */
@@ -24,6 +25,22 @@ static void place_error(rsti_database *d, const char *all, const char *text, int
     d->error_for = sqlite3_extended_errcode(d->db);
     if (offset >= front) offset = offset >= size - back ? offset - size + used : -1;
     d->error_offset = offset < 0 ? -1 : offset + (int)(text - all);
+}
+
+/* The fault as SQLite finds it in the program's text: what was rewritten in the middle has lost its place. */
+static void name_natively(rsti_database *d, const char *all, const char *text, int length) {
+    char *told, *native;
+    int offset;
+    if (sqlite3_extended_errcode(d->db) != SQLITE_ERROR) return;
+    told = sqlite3_mprintf("%s", sqlite3_errmsg(d->db));
+    native = told == NULL ? NULL : rootstock_native_error(d->db, text, length, told, &offset);
+    if (native != NULL || told != NULL) (void)rsti_fail(d, SQLITE_ERROR, native != NULL ? native : told);
+    if (native != NULL) {
+        d->error_for = SQLITE_ERROR;
+        d->error_offset = offset < 0 ? -1 : offset + (int)(text - all);
+    }
+    sqlite3_free(native);
+    sqlite3_free(told);
 }
 
 /* The first statement of [text, text + length) that is one: SQLite passes over the semicolons before it. */
@@ -60,6 +77,8 @@ static int compile(rsti_database *d, const char *text, int length, bool ends_wit
                                       &out->real, NULL);
         }
         code = rsti_authorize_end(d, code);
+        if (code == SQLITE_ERROR && (rewritten != NULL || message != NULL))
+            name_natively(d, text, start, (int)(end - start));
         out->rewritten = rewritten != NULL;
         if (rewritten != NULL) sqlite3_free(rewritten);
         if (message != NULL) sqlite3_free(message);

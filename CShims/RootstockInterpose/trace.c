@@ -60,8 +60,9 @@ void rsti_trace_end(rsti_statement *s) {
         (void)d->trace(SQLITE_TRACE_PROFILE, d->trace_context, s, &elapsed);
 }
 
-void rsti_trace_close(rsti_database *d) {
+void rsti_trace_close(rsti_database *d, bool last) {
     if ((d->trace_mask & SQLITE_TRACE_CLOSE) != 0) (void)d->trace(SQLITE_TRACE_CLOSE, d->trace_context, d->db, NULL);
+    if (!last) return;
     d->trace_mask = 0;
     rsti_look(d);
 }

@@ -311,7 +311,11 @@ static int insert_text(rst_attached *a, const rst_statement_parts *parts, char *
         if (code == SQLITE_OK && source == NULL)
             source = rst_span_text(parts->source_text.start, parts->source_text.end);
     }
-    if (code == SQLITE_OK && parts->source == SOURCE_DEFAULT)
+    if (code == SQLITE_OK && parts->source == SOURCE_DEFAULT && parts->columns.start != NULL) /* SQLite's to refuse */
+        *out = sqlite3_mprintf("%.*s \"%w\".%.*s(%.*s) DEFAULT VALUES", head, parts->whole.start, a->schema,
+                               (int)parts->table.size, parts->table.text,
+                               (int)(parts->columns.end - parts->columns.start), parts->columns.start);
+    else if (code == SQLITE_OK && parts->source == SOURCE_DEFAULT)
         *out = sqlite3_mprintf("%.*s \"%w\".%.*s(\"rootstock names\") VALUES(%Q)", head, parts->whole.start, a->schema,
                                (int)parts->table.size, parts->table.text, names);
     else if (code == SQLITE_OK && source != NULL)

@@ -72,4 +72,9 @@ void rootstock_host_nameless(sqlite3 *db);
 /* Whether a store is attached to db under that schema name: there is no file of SQLite's behind it. */
 int rootstock_is_attached(sqlite3 *db, const char *schema);
 
+/* Of a text that could not be prepared, told with that message: SQLite's own message, from sqlite3_malloc, and the
+** error's offset in the text, or -1. Null: SQLite's word does not count for this connection. The connection's error may
+** be another one then. */
+char *rootstock_native_error(sqlite3 *db, const char *sql, int length, const char *told, int *offset);
+
 #endif
