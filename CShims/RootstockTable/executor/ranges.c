@@ -155,8 +155,8 @@ static bool is_declared(const rst_table *table, const rst_plan *plan, const rst_
     return ranges->declared == 'y';
 }
 
-/* Whether a text that bounds a column is compared by the column's own affinity alone. A literal has none. A parameter has
-** none either, but SQLite puts it in the place of a column that equals it: its program is asked, where it matters. */
+/* Whether a text that bounds a column is compared by the column's own affinity alone. A literal has none. A parameter
+** has none either, but SQLite puts it in the place of a column that equals it: its program is asked, where it matters. */
 static bool is_own_text(const rst_table *table, const rst_plan *plan, const rst_part *part, char affinity,
                         const rootstock_value *value, bool upper, rst_ranges *ranges) {
     const bool widened =

@@ -92,7 +92,8 @@ static bool match_expression(const rst_table *table, const sqlite3_index_info *i
     return false;
 }
 
-/* Whether an IS NOT NULL is the lower bound of an index. In the ON of a LEFT JOIN it may choose no row (plan_reject.c). */
+/* Whether an IS NOT NULL is the lower bound of an index. In the ON of a LEFT JOIN it may choose no row
+** (plan_reject.c). */
 static bool chooses_values(const rst_table *table, const sqlite3_index_info *info, const rst_candidate *k,
                            int constraint) {
     const int column = info->aConstraint[constraint].iColumn;

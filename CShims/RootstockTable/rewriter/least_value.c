@@ -5,23 +5,25 @@
 ** tells no such order, so that all rows are read. The front door asks for the row instead:
 **
 **   SELECT min(b.x) FROM b JOIN a ON ... WHERE a.y = ?1            becomes
-**   SELECT +(SELECT b.x FROM b JOIN a ON ... WHERE (a.y = ?1) AND b.x >= -9e999 ORDER BY b.x LIMIT 1) AS "min(b.x)"
+**   SELECT min("least") AS "min(b.x)" FROM (SELECT b.x AS "least" FROM b JOIN a ON ...
+**   WHERE (a.y = ?1) AND b.x >= -9e999 ORDER BY b.x LIMIT 1)
 **
-** Each value but NULL passes the comparison, by which an index is entered behind its NULLs: `>= ''` of a TEXT column. The
-** plus leaves the result without a declared type, as an aggregate's is.
+** Each value but NULL passes the comparison, by which an index is entered behind its NULLs: `>= ''` of a TEXT column.
+** An application's own min() is called for the one row, too, as natively.
 **
 ** Invariants
 **  1. The SELECT has one result, min() of a store's column, and nothing else but FROM and WHERE: it gives one row.
-**  2. min() is SQLite's. The column's collation is one of SQLite's, of which no text comes before ''.
+**  2. The column's collation is one of SQLite's, of which no text comes before ''.
 **  3. What SQLite would then sort stays as it is.
 */
-#include "catalog/statement_check.h"
 #include "rewriter/expressions.h"
 #include "rewriter/hints.h"
 #include "rewriter/rewriter.h"
 
 #include <limits.h>
 #include <string.h>
+
+#define ROOTSTOCK_LEAST "\"least\""
 
 typedef struct least {
     rst_connection *c;
@@ -66,7 +68,6 @@ static void write_select(least *l, const rst_syntax *core) {
     const rst_scope_item *item;
     const char *behind = result->end, *stop;
     rst_scope scope;
-    sqlite3_str *tail;
     int column, size;
     if (name == NULL || from == NULL || from->kind != SYNTAX_FROM ||
         (where != NULL && (where->kind != SYNTAX_WHERE || where->next != NULL)) ||
@@ -80,18 +81,18 @@ static void write_select(least *l, const rst_syntax *core) {
     stop = rst_token_next(&behind, l->end).text; /* SQLite's name of a result goes on to the next token */
     while (stop > result->start && strchr(" \t\n\r\f", stop[-1]) != NULL) stop--;
     size = (int)(name->end - name->start);
-    tail = sqlite3_str_new(NULL);
-    sqlite3_str_appendf(tail, "%s %.*s >= %s ORDER BY %.*s LIMIT 1) AS ", where != NULL ? ") AND" : " WHERE", size,
-                        name->start, item->table->columns[column].affinity == AFFINITY_TEXT ? "''" : "-9e999", size,
-                        name->start);
-    if (alias != NULL)
-        sqlite3_str_appendf(tail, "%.*s", (int)(alias->last->end - alias->last->start), alias->last->start);
-    else
-        sqlite3_str_appendf(tail, "\"%.*w\"", (int)(stop - result->start), result->start);
-    rst_edits_add(&l->edits, result->start, result->end, sqlite3_mprintf("+(SELECT %.*s", size, name->start));
+    if (alias == NULL)
+        rst_edits_add(&l->edits, result->end, result->end,
+                      sqlite3_mprintf(" AS \"%.*w\"", (int)(stop - result->start), result->start));
+    rst_edits_add(&l->edits, name->start, name->end, sqlite3_mprintf(ROOTSTOCK_LEAST));
+    rst_edits_add(&l->edits, result->end, result->end,
+                  sqlite3_mprintf(" FROM (SELECT %.*s AS " ROOTSTOCK_LEAST, size, name->start));
     if (where != NULL) rst_edits_add(&l->edits, where->first->start, where->first->start, sqlite3_mprintf("("));
     behind = where != NULL ? where->first->end : from->end;
-    rst_edits_add(&l->edits, behind, behind, sqlite3_str_finish(tail));
+    rst_edits_add(&l->edits, behind, behind,
+                  sqlite3_mprintf("%s %.*s >= %s ORDER BY %.*s LIMIT 1)", where != NULL ? ") AND" : " WHERE", size,
+                                  name->start, item->table->columns[column].affinity == AFFINITY_TEXT ? "''" : "-9e999",
+                                  size, name->start));
 }
 
 /* A result without an alias is named by its text. */
@@ -112,10 +113,6 @@ int rst_least_tell(rst_connection *c, rst_draft *draft) {
     if (l.tree->root->kind != SYNTAX_SELECT) return SQLITE_OK;
     visit(&l, l.tree->root);
     if (l.edits.count == 0) return SQLITE_OK;
-    if (rst_finds_name(c, "SELECT 1 FROM pragma_function_list WHERE name=?1 AND NOT builtin", "min", true)) {
-        rst_edits_free(&l.edits);
-        return SQLITE_OK;
-    }
     text = sqlite3_mprintf("%.*s", (int)(draft->end - draft->text), draft->text);
     code = text == NULL ? SQLITE_NOMEM : rst_edits_apply(&l.edits, draft->text, draft->end, &made);
     if (text == NULL) rst_edits_free(&l.edits);

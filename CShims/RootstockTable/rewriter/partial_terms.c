@@ -5,8 +5,8 @@
 **
 ** SQLite shows these terms of a table even in the ON of a LEFT JOIN to the right of it, where they choose none of its
 ** rows (partial_predicate.c). A statement in which no ON of a LEFT JOIN has such a term is safe. There the front door
-** hands an argument to the tables that have such indexes. It does so, too, where the WHERE of a query has such a LIKE of
-** the table, or IS NOT NULL of a column that an index has:
+** hands an argument to the tables that have such indexes. It does so, too, where the WHERE of a query has such a LIKE
+** of the table, or IS NOT NULL of a column that an index has:
 **
 **   FROM t WHERE t.a = ?1 AND t.b IS NOT NULL   becomes   FROM t('rootstock terms') WHERE ...
 **
