@@ -218,12 +218,6 @@ static bool mirror_has(sqlite3 *schema_db, char **list, const char *name, int co
     return found;
 }
 
-/* A list that ended early (sqlite3_interrupt) is none: what it leaves out is not gone. */
-static int finished(sqlite3_stmt *statement, int code) {
-    int result = sqlite3_finalize(statement);
-    return code == SQLITE_OK ? result : code;
-}
-
 static int sync_functions(rst_connection *c, sqlite3 *schema_db, rst_function_proxy **list, bool runs) {
     sqlite3_stmt *statement = NULL;
     char *mirrors = NULL;
@@ -267,7 +261,7 @@ static int sync_functions(rst_connection *c, sqlite3 *schema_db, rst_function_pr
         if (code == SQLITE_BUSY) code = SQLITE_OK;
     }
     sqlite3_free(mirrors);
-    return finished(statement, code);
+    return rst_finish(statement, code);
 }
 
 static int sync_collations(rst_connection *c, sqlite3 *schema_db, rst_function_proxy **list) {
@@ -286,7 +280,7 @@ static int sync_collations(rst_connection *c, sqlite3 *schema_db, rst_function_p
         else
             forward->seen = true;
     }
-    return finished(statement, code);
+    return rst_finish(statement, code);
 }
 
 /* What is gone from the application's connection, and placeholders, go here too; what a running statement uses

@@ -180,9 +180,7 @@ static int insert_row(rst_table *table, rootstock_value *values, int64_t rowid, 
     if (code != SQLITE_OK) {
         /* What insert_without_rollback cannot foresee: the row met a REPLACE before it met a ROLLBACK. */
         if (sqlite3_get_autocommit(schema_of(c)->schema_db)) store_of(c)->schema_stale = true;
-        code = sqlite3_extended_errcode(schema_db);
-        rst_set_message(message, "%s", sqlite3_errmsg(schema_db));
-        return code;
+        return rst_failed_on(schema_db, code, message);
     }
     if (twin->row == NULL) code = prepare_row(table, message);
     if (code != SQLITE_OK) return code;
@@ -317,8 +315,7 @@ int rst_validator_update(rst_table *table, const rootstock_value *old, int64_t o
         sqlite3_step(statement);
         code = sqlite3_reset(statement);
         if (code != SQLITE_OK) {
-            code = sqlite3_extended_errcode(schema->schema_db);
-            rst_set_message(message, "%s", sqlite3_errmsg(schema->schema_db));
+            code = rst_failed_on(schema->schema_db, code, message);
         } else if (sqlite3_changes64(schema->schema_db) == 0) {
             code = SQLITE_DONE; /* OR IGNORE */
         }

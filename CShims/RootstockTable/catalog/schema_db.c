@@ -16,12 +16,7 @@
 #include <string.h>
 
 int rst_schema_db_execute(sqlite3 *schema_db, const char *sql, char **message) {
-    int code = sqlite3_exec(schema_db, sql, NULL, NULL, NULL);
-    if (code != SQLITE_OK) {
-        code = sqlite3_extended_errcode(schema_db);
-        rst_set_message(message, "%s", sqlite3_errmsg(schema_db));
-    }
-    return code;
+    return rst_failed_on(schema_db, sqlite3_exec(schema_db, sql, NULL, NULL, NULL), message);
 }
 
 /* Never called: with it SQLite can say what else is wrong with a text whose changes() the front door has replaced. */
@@ -46,9 +41,7 @@ static int open_mirror(bool checks, sqlite3 **out, char **message) {
 static int make_sequence(const rst_catalog *catalog, sqlite3 *schema_db, char **message) {
     char name[16], *sql;
     int number = 0, code;
-    if (sqlite3_table_column_metadata(schema_db, "main", "sqlite_sequence", NULL, NULL, NULL, NULL, NULL, NULL) ==
-        SQLITE_OK)
-        return SQLITE_OK;
+    if (rst_has_table(schema_db, "main", "sqlite_sequence")) return SQLITE_OK;
     do {
         sqlite3_snprintf(sizeof name, name, "a%d", number++);
     } while (rst_catalog_find(catalog, "table", name) != NULL || rst_catalog_find(catalog, "view", name) != NULL ||

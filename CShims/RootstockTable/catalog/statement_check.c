@@ -11,10 +11,6 @@
 
 #include <string.h>
 
-static bool has_table(sqlite3 *db, const char *schema, const char *name) {
-    return sqlite3_table_column_metadata(db, schema, name, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
-}
-
 /* Whether the text has the name of a table or view of temp which hides the store's of that name. */
 static bool names_what_temp_hides(rst_connection *c, const char *text, const char *end) {
     const char *p = text;
@@ -26,7 +22,7 @@ static bool names_what_temp_hides(rst_connection *c, const char *text, const cha
         if (!rst_token_names(&token)) continue;
         name = rst_token_name(&token);
         if (name == NULL) return false;
-        found = has_table(c->db, "temp", name) && has_table(schema_of(c)->schema_db, "main", name);
+        found = rst_has_table(c->db, "temp", name) && rst_has_table(schema_of(c)->schema_db, "main", name);
         sqlite3_free(name);
         if (found) return true;
     } while (token.type != TOKEN_END);

@@ -91,11 +91,7 @@ int rst_validator_nullable(rst_table *table, rootstock_value *values, int64_t ro
     (void)sqlite3_step(twin->loose);
     code = sqlite3_reset(twin->loose);
     if (code == SQLITE_OK) code = sqlite3_step(twin->loose_row);
-    if (code != SQLITE_ROW) {
-        code = sqlite3_extended_errcode(schema_of(c)->unchecked);
-        rst_set_message(message, "%s", sqlite3_errmsg(schema_of(c)->unchecked));
-        return code;
-    }
+    if (code != SQLITE_ROW) return rst_failed_on(schema_of(c)->unchecked, code, message);
     for (int i = 0; i < table->column_count; i++) rst_column_value(twin->loose_row, i, &values[i]);
     return SQLITE_OK;
 }

@@ -67,6 +67,10 @@ int rst_has_row(sqlite3 *db, bool *has, const char *format, ...);
 int rst_read_text(sqlite3 *db, char **out, const char *format, ...);
 /* Runs SQL whose rows do not matter. A SQLite code. */
 int rst_execute_on(sqlite3 *db, const char *format, ...);
+/* Finalizes; gives back code, or where that is SQLITE_OK what the statement ended with: an interrupt is no end. */
+int rst_finish(sqlite3_stmt *statement, int code);
+/* Whether SQLite finds a table of that name, that can be read; schema: null for any. */
+bool rst_has_table(sqlite3 *db, const char *schema, const char *name);
 /* What db's last call failed with, and its words in *message. Gives back code where that says it all. */
 int rst_failed_on(sqlite3 *db, int code, char **message);
 /* Inserts what a query gives into the table of main that [table, size) names in SQL. */

@@ -58,11 +58,7 @@ int rst_read_text(sqlite3 *db, char **out, const char *format, ...) {
         *out = sqlite3_mprintf("%s", sqlite3_column_text(statement, 0));
         if (*out == NULL) code = SQLITE_NOMEM;
     }
-    if (code != SQLITE_OK)
-        (void)sqlite3_finalize(statement);
-    else
-        code = sqlite3_finalize(statement);
-    return code;
+    return rst_finish(statement, code);
 }
 
 int rst_execute_on(sqlite3 *db, const char *format, ...) {
@@ -75,6 +71,15 @@ int rst_execute_on(sqlite3 *db, const char *format, ...) {
     code = sql == NULL ? SQLITE_NOMEM : sqlite3_exec(db, sql, NULL, NULL, NULL);
     sqlite3_free(sql);
     return code;
+}
+
+int rst_finish(sqlite3_stmt *statement, int code) {
+    const int ended = sqlite3_finalize(statement);
+    return code == SQLITE_OK ? ended : code;
+}
+
+bool rst_has_table(sqlite3 *db, const char *schema, const char *name) {
+    return sqlite3_table_column_metadata(db, schema, name, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
 }
 
 int rst_failed_on(sqlite3 *db, int code, char **message) {

@@ -36,9 +36,7 @@ int rst_read_list_again(sqlite3 *db) {
 
 int rst_read_list_anew(sqlite3 *db, char **message) {
     int code = sqlite3_exec(db, "PRAGMA writable_schema=RESET; SELECT 1 FROM sqlite_master", NULL, NULL, NULL);
-    if (code == SQLITE_OK) return code;
-    rst_set_message(message, "%s", sqlite3_errmsg(db));
-    return sqlite3_extended_errcode(db);
+    return rst_failed_on(db, code, message);
 }
 
 typedef struct function_binding {

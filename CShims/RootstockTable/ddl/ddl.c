@@ -84,12 +84,6 @@ static int run_change(rst_connection *c, const rst_schema_statement *s, const ch
     return code;
 }
 
-/* IF [NOT] EXISTS would have SQLite compile a statement for the answer. */
-static bool has_marker(const rst_connection *c) {
-    return sqlite3_table_column_metadata(c->db, "main", "rootstock_txn", NULL, NULL, NULL, NULL, NULL, NULL) ==
-           SQLITE_OK;
-}
-
 static int write_marker(rst_connection *c, char **message) {
     return rst_execute(c, message, "INSERT INTO main.rootstock_txn SELECT 1 WHERE 0");
 }
@@ -107,7 +101,8 @@ int rst_change_join(rst_connection *c, bool outermost, char **message) {
         code = write_marker(c, message);
         rst_statements_expire(c);
     } else {
-        if (has_marker(c)) code = rst_execute(c, message, "DROP TABLE main.rootstock_txn");
+        if (rst_has_table(c->db, "main", "rootstock_txn"))
+            code = rst_execute(c, message, "DROP TABLE main.rootstock_txn");
         if (code == SQLITE_OK)
             code = rst_execute(c, message, "CREATE VIRTUAL TABLE main.rootstock_txn USING rootstock_txn");
     }

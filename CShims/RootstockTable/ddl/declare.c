@@ -397,8 +397,7 @@ int rst_declared_relearn(rst_connection *c) {
             code = note_declared(c, type, name, sql, identifier, table);
             if (code != SQLITE_OK) break;
         }
-        int finished = sqlite3_finalize(statement);
-        if (code == SQLITE_OK) code = finished; /* an interrupt must not make the list a short one */
+        code = rst_finish(statement, code); /* an interrupt must not make the list a short one */
     }
     for (int i = 0; i < old_count; i++) declared_free(&old[i]);
     sqlite3_free(old);

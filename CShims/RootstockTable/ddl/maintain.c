@@ -227,7 +227,7 @@ static int analyze_table(rst_table *table, const char *text, char **message) {
     if (whole && text != NULL) code = rst_names_follow(c, "sqlite_stat1", 0, table->name, NULL);
     if (code == SQLITE_OK)
         code = rst_prepare(schema_of(c)->schema_db, &list, "PRAGMA main.index_list(%Q)", table->name);
-    while (code == SQLITE_OK && (result = sqlite3_step(list)) == SQLITE_ROW) {
+    while (code == SQLITE_OK && sqlite3_step(list) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(list, 1),
                    *origin = (const char *)sqlite3_column_text(list, 3);
         if (name == NULL || origin == NULL) {
@@ -244,8 +244,7 @@ static int analyze_table(rst_table *table, const char *text, char **message) {
             }
         }
     }
-    result = sqlite3_finalize(list);
-    if (code == SQLITE_OK) code = result;
+    code = rst_finish(list, code);
     if (code == SQLITE_OK && whole && !any && statistics.entries > 0) {
         char line[32];
         sqlite3_snprintf(sizeof line, line, "%llu", (unsigned long long)statistics.entries);
@@ -257,8 +256,8 @@ static int analyze_table(rst_table *table, const char *text, char **message) {
 /* As SQLite: the tables in the order in which its own schema has them, each one's indexes from the newest on. */
 static int analyze_in_order(rst_connection *c, const char *text, char **message) {
     sqlite3_stmt *list = NULL;
-    int result, code = sqlite3_prepare_v2(schema_of(c)->schema_db, "PRAGMA main.table_list", -1, &list, NULL);
-    while (code == SQLITE_OK && (result = sqlite3_step(list)) == SQLITE_ROW) {
+    int code = sqlite3_prepare_v2(schema_of(c)->schema_db, "PRAGMA main.table_list", -1, &list, NULL);
+    while (code == SQLITE_OK && sqlite3_step(list) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(list, 1);
         rst_table *table = name == NULL ? NULL : rst_table_find(c, name);
         if (name == NULL)
@@ -266,8 +265,7 @@ static int analyze_in_order(rst_connection *c, const char *text, char **message)
         else if (table != NULL && !table->internal)
             code = analyze_table(table, text, message);
     }
-    result = sqlite3_finalize(list);
-    return code == SQLITE_OK ? result : code;
+    return rst_finish(list, code);
 }
 
 static int analyze(rst_connection *c, const char *sql, char **message) {

@@ -27,13 +27,6 @@ static bool has_tree(const rst_schema_row *row) {
     return (strcmp(row->type, "table") == 0 || strcmp(row->type, "index") == 0) && !rst_object_is_virtual(&object);
 }
 
-static int mirror_result(rst_connection *c, int code, char **message) {
-    sqlite3 *schema_db = schema_of(c)->schema_db;
-    if (code == SQLITE_OK) return SQLITE_OK;
-    rst_set_message(message, "%s", sqlite3_errmsg(schema_db));
-    return sqlite3_extended_errcode(schema_db);
-}
-
 /* Runs the text on the schema database, or the statement where it was prepared before. */
 static int mirror_run_kept(rst_connection *c, sqlite3_stmt *statement, const char *sql, char **message) {
     int code = statement != NULL ? SQLITE_OK : sqlite3_prepare_v2(schema_of(c)->schema_db, sql, -1, &statement, NULL);
@@ -42,7 +35,7 @@ static int mirror_run_kept(rst_connection *c, sqlite3_stmt *statement, const cha
         }
         code = sqlite3_finalize(statement);
     }
-    return mirror_result(c, code, message);
+    return rst_failed_on(schema_of(c)->schema_db, code, message);
 }
 
 /* SAVEPOINT or RELEASE, which takes longer to prepare than to run. */
@@ -52,7 +45,7 @@ static int mirror_mark(rst_connection *c, sqlite3_stmt **kept, const char *sql, 
         (void)sqlite3_step(*kept);
         code = sqlite3_reset(*kept);
     }
-    return mirror_result(c, code, message);
+    return rst_failed_on(schema_of(c)->schema_db, code, message);
 }
 
 static int mirror_run(rst_connection *c, const char *sql, char **message) {

@@ -179,10 +179,7 @@ static int temporary_trigger(rst_connection *c, const char *sql, char **message)
     }
     code = rst_temporary_triggers_lend(c);
     if (code == SQLITE_OK) code = sqlite3_exec(schema->schema_db, sql, NULL, NULL, NULL);
-    if (code != SQLITE_OK) {
-        rst_set_message(message, "%s", sqlite3_errmsg(schema->schema_db));
-        code = sqlite3_extended_errcode(schema->schema_db);
-    }
+    code = rst_failed_on(schema->schema_db, code, message);
     if (!known && code == SQLITE_OK) code = mirror_text(c, name, &text);
     sqlite3_free(name);
     {

@@ -31,10 +31,7 @@ int rst_kept_triggers_note(rst_connection *c, rst_kept_triggers *kept) {
         more->sql = rst_column_copy(statement, 2);
         if (more->name == NULL || more->view == NULL || more->sql == NULL) code = SQLITE_NOMEM;
     }
-    {
-        int finished = sqlite3_finalize(statement);
-        return code != SQLITE_OK ? code : finished;
-    }
+    return rst_finish(statement, code);
 }
 
 /* Whether schema has the object. */

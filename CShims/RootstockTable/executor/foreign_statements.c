@@ -103,8 +103,7 @@ static int run(rst_connection *c, sqlite3_str *text, const rootstock_value *valu
         store_of(c)->keeps_failed = false; /* it has failed by now, and is rolled back */
         schema->program = program;
         if (code != SQLITE_OK && code != SQLITE_DONE) { /* a value that could not be bound included */
-            code = sqlite3_extended_errcode(c->db);
-            rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+            code = rst_failed_on(c->db, code, message);
         } else {
             code = SQLITE_OK;
         }

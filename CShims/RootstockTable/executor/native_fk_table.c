@@ -47,11 +47,6 @@ rst_native_fk_table *rst_native_fk_table_add(rst_table *table, int foreign, int 
     return shadow->name == NULL || shadow->columns == NULL ? NULL : shadow;
 }
 
-static bool exists(const rst_connection *c, const char *name) {
-    return sqlite3_table_column_metadata(c->db, executor_of(c)->schema, name, NULL, NULL, NULL, NULL, NULL, NULL) ==
-           SQLITE_OK;
-}
-
 /* The columns of `<table>_keys` are the parent's. */
 static int load_keys(rst_table *table) {
     rst_connection *c = table->connection;
@@ -59,7 +54,7 @@ static int load_keys(rst_table *table) {
     char *name = sqlite3_mprintf("%s_keys", table->name);
     int first = rst_native_fk_key_columns(table), count, code = SQLITE_OK;
     if (name == NULL) return SQLITE_NOMEM;
-    if (exists(c, name))
+    if (rst_has_table(c->db, executor_of(c)->schema, name))
         code = rst_prepare(c->db, &statement, "SELECT * FROM \"%w\".\"%w\"", executor_of(c)->schema, name);
     sqlite3_free(name);
     if (code != SQLITE_OK || statement == NULL) return code;
@@ -91,7 +86,7 @@ int rst_native_fk_load(rst_table *table) {
             shadow = rst_native_fk_table_add(table, i, foreign->column_count);
             if (shadow == NULL) return SQLITE_NOMEM;
             memcpy(shadow->columns, foreign->child_columns, (size_t)foreign->column_count * sizeof *shadow->columns);
-            shadow->missing = !exists(c, shadow->name);
+            shadow->missing = !rst_has_table(c->db, executor_of(c)->schema, shadow->name);
         }
         if (code == SQLITE_OK) code = load_keys(table);
     }
@@ -171,10 +166,7 @@ static int change(rst_table *table, const rst_native_fk_table *shadow, const rst
         code = sqlite3_reset(statement);
         executor->shadow_upkeep = upkeep;
     }
-    if (code != SQLITE_OK) {
-        code = sqlite3_extended_errcode(c->db);
-        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
-    }
+    code = rst_failed_on(c->db, code, message);
     if (statement != NULL) rst_statement_done(c, statement);
     sqlite3_set_last_insert_rowid(c->db, last);
     return code;

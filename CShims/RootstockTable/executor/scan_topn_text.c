@@ -25,8 +25,7 @@ static bool is_table(const rst_table *table, const rst_syntax *item) {
     if (!rst_token_same_name(&name, table->declared_name)) return false;
     if (schema.type != TOKEN_END) return rst_token_same_name(&schema, "main");
     /* An error of a view. */
-    return sqlite3_table_column_metadata(table->connection->db, NULL, table->declared_name, NULL, NULL, NULL, NULL,
-                                         NULL, NULL) == SQLITE_OK;
+    return rst_has_table(table->connection->db, NULL, table->declared_name);
 }
 
 /* A literal or a parameter, or a row of such. */

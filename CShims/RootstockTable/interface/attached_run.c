@@ -142,10 +142,7 @@ static int attach_native(rst_connection *c, sqlite3_value **values, char **messa
         (void)sqlite3_step(statement);
         code = sqlite3_reset(statement);
     }
-    if (code != SQLITE_OK) {
-        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
-        code = sqlite3_extended_errcode(c->db);
-    }
+    code = rst_failed_on(c->db, code, message);
     sqlite3_finalize(statement);
     return code;
 }

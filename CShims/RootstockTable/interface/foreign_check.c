@@ -144,7 +144,7 @@ static int check_declarations(rst_connection *c, const char *name, char **messag
 ** order of SQLite's own list, which is the schema database's. *list is from sqlite3_malloc. */
 static int list_children(rst_connection *c, const char *name, rst_table ***list, int *count, char **message) {
     sqlite3_stmt *tables = NULL;
-    int code = check_declarations(c, name, message), finished;
+    int code = check_declarations(c, name, message);
     *count = 0;
     *list = code == SQLITE_OK ? sqlite3_malloc64(((sqlite3_uint64)schema_of(c)->table_count + 1) * sizeof(rst_table *))
                               : NULL;
@@ -156,8 +156,7 @@ static int list_children(rst_connection *c, const char *name, rst_table ***list,
         if (table->parents != NULL) code = rst_table_complete(table, message); /* else it has none, or they are known */
         if (table->foreign_key_count > 0 && *count < schema_of(c)->table_count) (*list)[(*count)++] = table;
     }
-    finished = sqlite3_finalize(tables);
-    if (code == SQLITE_OK) code = finished;
+    code = rst_finish(tables, code);
     if (code == SQLITE_OK) return code;
     sqlite3_free(*list);
     *list = NULL;

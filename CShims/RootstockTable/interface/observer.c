@@ -114,10 +114,7 @@ static int put_value(rst_connection *c, const rst_table *table, const char *colu
         code = sqlite3_bind_blob64(statement, 1, bytes, size, SQLITE_STATIC);
     if (code == SQLITE_OK) code = sqlite3_bind_int64(statement, 2, rowid);
     if (code == SQLITE_OK) (void)sqlite3_step(statement);
-    if (code == SQLITE_OK)
-        code = sqlite3_finalize(statement);
-    else
-        (void)sqlite3_finalize(statement);
+    code = rst_finish(statement, code);
     return code == SQLITE_OK && sqlite3_total_changes(c->db) == before ? SQLITE_NOTFOUND : code;
 }
 

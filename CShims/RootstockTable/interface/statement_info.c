@@ -237,9 +237,7 @@ int rootstock_table_column_metadata(sqlite3 *db, const char *schema, const char 
     const rst_table *found =
         c == NULL || store_of(c)->shared == NULL || schema_of(c)->sidecar ? NULL : rst_table_find(c, table);
     /* A temp table of the name comes first. Asked before the rest, for the answer is the connection's error, too. */
-    if (found != NULL && schema == NULL &&
-        sqlite3_table_column_metadata(db, "temp", table, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK)
-        found = NULL;
+    if (found != NULL && schema == NULL && rst_has_table(db, "temp", table)) found = NULL;
     /* SQLite knows a virtual table's columns once a statement has named it. */
     if (found != NULL) (void)rst_prepares(db, "PRAGMA main.table_info(\"%w\")", found->declared_name);
     code = sqlite3_table_column_metadata(db, schema, table, column, type, collation, not_null, &key, &counted);

@@ -270,10 +270,7 @@ static int begin(rst_bulk_change *bulk, rst_connection *c, sqlite3_value **value
     memset(bulk, 0, sizeof *bulk);
     /* SQLite asks an authorizer about the statement that was written, when that is prepared. */
     code = rst_statement_current(c, text);
-    if (code != SQLITE_OK) {
-        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
-        return sqlite3_extended_errcode(c->db);
-    }
+    if (code != SQLITE_OK) return rst_failed_on(c->db, code, message);
     bulk->connection = c;
     bulk->table = rst_table_find(c, name);
     if (bulk->table == NULL) {

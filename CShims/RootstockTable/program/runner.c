@@ -164,8 +164,7 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
     if (code != SQLITE_OK) return code;
     code = rst_statement_get(c, inner_of(program->code), &statement);
     if (code != SQLITE_OK) {
-        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
-        code = sqlite3_extended_errcode(c->db);
+        code = rst_failed_on(c->db, code, message);
     } else {
         rst_arguments_bind(&program->code->parameters, values, count, statement);
         program->table->references++;

@@ -113,12 +113,10 @@ static int run(rst_connection *c, const char *text, int count, sqlite3_value **v
         code = sqlite3_reset(statement);
         store_of(c)->keeps_failed = false;
     }
-    if (code != SQLITE_OK && executor->nested_error != 0) {
+    if (code != SQLITE_OK && executor->nested_error != 0)
         code = rst_nested_error_take(c, message);
-    } else if (code != SQLITE_OK && code != SQLITE_NOMEM) {
-        code = sqlite3_extended_errcode(c->db);
-        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
-    }
+    else
+        code = rst_failed_on(c->db, code, message);
     if (statement != NULL) rst_statement_done(c, statement);
     rst_parameters_free(&parameters);
     return code;

@@ -103,7 +103,7 @@ static const char *behind_schema(const char *sql, const char *type, bool schema)
 static int made_read(rst_connection *c) {
     rst_programs *programs = programs_of(c);
     sqlite3_stmt *objects;
-    int ended, code;
+    int code;
     rst_triggers_made_free(c);
     /* Without functions: the application may have others of these names. */
     code = sqlite3_prepare_v2(
@@ -125,13 +125,13 @@ static int made_read(rst_connection *c) {
         else
             programs->made[number].trigger = text;
     }
-    ended = sqlite3_finalize(objects); /* an interrupt: what is there is not known */
+    code = rst_finish(objects, code); /* an interrupt: what is there is not known */
     for (int i = 0; i < programs->made_count; i++) {
         rst_made *made = &programs->made[i];
         made->taken = (made->view == NULL) != (made->trigger == NULL);
         if (made->taken) made_clear(made);
     }
-    return code == SQLITE_OK ? ended : code;
+    return code;
 }
 
 /* Drops the view, and the trigger on it. */

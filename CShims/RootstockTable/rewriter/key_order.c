@@ -8,6 +8,12 @@
 ** the condition becomes
 **   WHERE rowid IN (SELECT rowid FROM t WHERE condition)
 **
+** A statement of the application's gathers its rows itself (bulk_text.c). One in a trigger's body cannot:
+** - SQLite refuses there what is SQLITE_VTAB_DIRECTONLY, as rootstock_bulk has to be;
+** - the OR of the statement that fires the trigger overrides the body's, and so the OR IGNORE by which gathering leaves
+**   rows uncounted.
+** So bodies need this file, and update_from.c, until they run as programs.
+**
 ** Invariant: the same rows are changed. A statement that finds its rows in the order of their keys stays as it is.
 */
 #include "rewriter/rewriter.h"

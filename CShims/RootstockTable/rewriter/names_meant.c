@@ -15,8 +15,7 @@ static bool is_temporary_view(rst_connection *c, const char *name) {
 
 bool rst_is_hidden(rst_connection *c, const char *name) {
     if (!rst_has_temp(c)) return false;
-    return sqlite3_table_column_metadata(c->db, "temp", name, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK ||
-           is_temporary_view(c, name);
+    return rst_has_table(c->db, "temp", name) || is_temporary_view(c, name);
 }
 
 rst_table *rst_target(rst_connection *c, const rst_token *schema, const rst_token *name) {
