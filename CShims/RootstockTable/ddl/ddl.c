@@ -101,6 +101,7 @@ int rst_change_join(rst_connection *c, bool outermost, char **message) {
         code = write_marker(c, message);
         rst_statements_expire(c);
     } else {
+        /* IF EXISTS would have SQLite compile a statement for the answer. */
         if (rst_has_table(c->db, "main", "rootstock_txn"))
             code = rst_execute(c, message, "DROP TABLE main.rootstock_txn");
         if (code == SQLITE_OK)

@@ -30,8 +30,7 @@ static void assignments(rst_syntax_parser *p, rst_syntax *parent) {
         if (syntax_mark(p, '(')) {
             rst_syntax_append(p, node, rst_syntax_columns(p));
         } else {
-            if (!rst_syntax_names(p, true)) rst_syntax_fail(p);
-            rst_syntax_append(p, node, rst_syntax_leaf(p, SYNTAX_NAME));
+            rst_syntax_named(p, node, true);
         }
         if (!rst_token_mark(&p->token, "=") && !rst_token_mark(&p->token, "==")) rst_syntax_fail(p);
         rst_syntax_advance(p);

@@ -29,8 +29,7 @@ static void conflict(rst_syntax_parser *p, rst_syntax *parent) {
 static rst_syntax *references(rst_syntax_parser *p) {
     rst_syntax *node = rst_syntax_open(p, SYNTAX_REFERENCES);
     rst_syntax_advance(p);
-    if (!rst_syntax_names(p, true)) rst_syntax_fail(p);
-    rst_syntax_append(p, node, rst_syntax_leaf(p, SYNTAX_NAME));
+    rst_syntax_named(p, node, true);
     if (syntax_mark(p, '(')) rst_syntax_append(p, node, rst_syntax_columns(p));
     for (;;) {
         if (rst_syntax_take(p, "MATCH")) {
@@ -136,8 +135,7 @@ static bool constraint(rst_syntax_parser *p, rst_syntax *parent, bool of_table) 
 
 static void column(rst_syntax_parser *p, rst_syntax *table) {
     rst_syntax *node = rst_syntax_open(p, SYNTAX_COLUMN);
-    if (!rst_syntax_names(p, true)) rst_syntax_fail(p);
-    rst_syntax_append(p, node, rst_syntax_leaf(p, SYNTAX_NAME));
+    rst_syntax_named(p, node, true);
     if (rst_syntax_names(p, true) && !rst_syntax_generated(p)) rst_syntax_append(p, node, rst_syntax_type(p));
     while (!p->failed && constraint(p, node, false)) {
     }
@@ -161,8 +159,7 @@ static void table(rst_syntax_parser *p, rst_syntax *node) {
 
 static void index(rst_syntax_parser *p, rst_syntax *node) {
     rst_syntax_expect(p, "ON");
-    if (!rst_syntax_names(p, true)) rst_syntax_fail(p);
-    rst_syntax_append(p, node, rst_syntax_leaf(p, SYNTAX_NAME));
+    rst_syntax_named(p, node, true);
     rst_syntax_expect_mark(p, '(');
     rst_syntax_terms(p, node);
     rst_syntax_expect_mark(p, ')');
@@ -179,8 +176,7 @@ static void trigger(rst_syntax_parser *p, rst_syntax *node) {
         if (rst_syntax_take(p, "OF")) {
             part = rst_syntax_open(p, SYNTAX_COLUMNS);
             do {
-                if (!rst_syntax_names(p, true)) rst_syntax_fail(p);
-                rst_syntax_append(p, part, rst_syntax_leaf(p, SYNTAX_NAME));
+                rst_syntax_named(p, part, true);
             } while (rst_syntax_take_mark(p, ','));
             rst_syntax_append(p, node, rst_syntax_close(p, part));
         }
@@ -193,12 +189,7 @@ static void trigger(rst_syntax_parser *p, rst_syntax *node) {
         rst_syntax_expect(p, "EACH");
         rst_syntax_expect(p, "ROW");
     }
-    if (syntax_is(p, "WHEN")) {
-        part = rst_syntax_open(p, SYNTAX_WHEN);
-        rst_syntax_advance(p);
-        rst_syntax_append(p, part, rst_syntax_expression(p));
-        rst_syntax_append(p, node, rst_syntax_close(p, part));
-    }
+    if (syntax_is(p, "WHEN")) rst_syntax_clause(p, node, SYNTAX_WHEN);
     part = rst_syntax_open(p, SYNTAX_BODY);
     rst_syntax_expect(p, "BEGIN");
     do {

@@ -174,8 +174,7 @@ static void call_rest(rst_syntax_parser *p, rst_syntax *call) {
                !rst_syntax_is_reserved(&next)) { /* else it is an alias */
         rst_syntax_advance(p);
         rst_syntax *window = rst_syntax_open(p, SYNTAX_WINDOW);
-        if (!rst_syntax_names(p, true)) rst_syntax_fail(p);
-        rst_syntax_append(p, window, rst_syntax_leaf(p, SYNTAX_NAME));
+        rst_syntax_named(p, window, true);
         rst_syntax_append(p, call, rst_syntax_close(p, window));
     }
 }
@@ -352,10 +351,7 @@ static rst_syntax *operation(rst_syntax_parser *p, rst_syntax *left, rst_syntax_
     }
     switch (kind) {
     case SYNTAX_NULL: break;
-    case SYNTAX_COLLATE:
-        if (!rst_syntax_names(p, true)) rst_syntax_fail(p);
-        rst_syntax_append(p, node, rst_syntax_leaf(p, SYNTAX_NAME));
-        break;
+    case SYNTAX_COLLATE: rst_syntax_named(p, node, true); break;
     case SYNTAX_IN: rst_syntax_append(p, node, members(p)); break;
     case SYNTAX_BETWEEN:
         rst_syntax_append(p, node, binding(p, BY_EQUAL));

@@ -42,6 +42,8 @@ void rst_syntax_expect(rst_syntax_parser *p, const char *word);
 void rst_syntax_expect_mark(rst_syntax_parser *p, char mark);
 /* Whether the token can be a name; `strings`: a 'string' stands for one, too. */
 bool rst_syntax_names(const rst_syntax_parser *p, bool strings);
+/* A name, into the parent; fails at what is none. */
+void rst_syntax_named(rst_syntax_parser *p, rst_syntax *parent, bool strings);
 /* A node that begins at the token. */
 rst_syntax *rst_syntax_open(rst_syntax_parser *p, rst_syntax_kind kind);
 /* It ends before the token. */
@@ -89,6 +91,8 @@ rst_syntax *rst_syntax_columns(rst_syntax_parser *p);
 void rst_syntax_alias(rst_syntax_parser *p, rst_syntax *parent, bool bare);
 void rst_syntax_hint(rst_syntax_parser *p, rst_syntax *parent);
 void rst_syntax_results(rst_syntax_parser *p, rst_syntax *parent);
+/* At its word: a clause that is an expression. */
+void rst_syntax_clause(rst_syntax_parser *p, rst_syntax *parent, rst_syntax_kind kind);
 /* Each of these where its word is, and nothing else. */
 void rst_syntax_from(rst_syntax_parser *p, rst_syntax *parent);
 void rst_syntax_where(rst_syntax_parser *p, rst_syntax *parent);

@@ -18,8 +18,7 @@ rst_syntax *rst_syntax_columns(rst_syntax_parser *p) {
     rst_syntax *node = rst_syntax_open(p, SYNTAX_COLUMNS);
     rst_syntax_expect_mark(p, '(');
     do {
-        if (!rst_syntax_names(p, true)) rst_syntax_fail(p);
-        rst_syntax_append(p, node, rst_syntax_leaf(p, SYNTAX_NAME));
+        rst_syntax_named(p, node, true);
         /* SQLite takes these behind the columns of a WITH's table and says what is wrong with them. */
         if (rst_syntax_take(p, "COLLATE")) rst_syntax_advance(p);
         if (syntax_is(p, "ASC") || syntax_is(p, "DESC")) rst_syntax_advance(p);
@@ -45,8 +44,7 @@ void rst_syntax_alias(rst_syntax_parser *p, rst_syntax *parent, bool bare) {
         return;
     node = rst_syntax_open(p, SYNTAX_ALIAS);
     (void)rst_syntax_take(p, "AS");
-    if (!rst_syntax_names(p, true)) rst_syntax_fail(p);
-    rst_syntax_append(p, node, rst_syntax_leaf(p, SYNTAX_NAME));
+    rst_syntax_named(p, node, true);
     rst_syntax_append(p, parent, rst_syntax_close(p, node));
 }
 
@@ -60,8 +58,7 @@ void rst_syntax_hint(rst_syntax_parser *p, rst_syntax *parent) {
     rst_syntax_advance(p);
     if (rst_token_is(&next, "BY")) {
         rst_syntax_advance(p);
-        if (!rst_syntax_names(p, true)) rst_syntax_fail(p);
-        rst_syntax_append(p, node, rst_syntax_leaf(p, SYNTAX_NAME));
+        rst_syntax_named(p, node, true);
     } else {
         rst_syntax_advance(p);
     }
@@ -85,14 +82,10 @@ static rst_syntax *item(rst_syntax_parser *p) {
     }
     rst_syntax_alias(p, node, true);
     rst_syntax_hint(p, node);
-    if (syntax_is(p, "ON")) {
-        rst_syntax *on = rst_syntax_open(p, SYNTAX_ON);
-        rst_syntax_advance(p);
-        rst_syntax_append(p, on, rst_syntax_expression(p));
-        rst_syntax_append(p, node, rst_syntax_close(p, on));
-    } else if (rst_syntax_take(p, "USING")) {
+    if (syntax_is(p, "ON"))
+        rst_syntax_clause(p, node, SYNTAX_ON);
+    else if (rst_syntax_take(p, "USING"))
         rst_syntax_append(p, node, rst_syntax_columns(p));
-    }
     return rst_syntax_close(p, node);
 }
 
@@ -124,13 +117,15 @@ void rst_syntax_from(rst_syntax_parser *p, rst_syntax *parent) {
 
 /* ---- clauses ---- */
 
-void rst_syntax_where(rst_syntax_parser *p, rst_syntax *parent) {
-    rst_syntax *node;
-    if (!syntax_is(p, "WHERE")) return;
-    node = rst_syntax_open(p, SYNTAX_WHERE);
+void rst_syntax_clause(rst_syntax_parser *p, rst_syntax *parent, rst_syntax_kind kind) {
+    rst_syntax *node = rst_syntax_open(p, kind);
     rst_syntax_advance(p);
     rst_syntax_append(p, node, rst_syntax_expression(p));
     rst_syntax_append(p, parent, rst_syntax_close(p, node));
+}
+
+void rst_syntax_where(rst_syntax_parser *p, rst_syntax *parent) {
+    if (syntax_is(p, "WHERE")) rst_syntax_clause(p, parent, SYNTAX_WHERE);
 }
 
 void rst_syntax_terms(rst_syntax_parser *p, rst_syntax *parent) {
@@ -219,18 +214,12 @@ static rst_syntax *core(rst_syntax_parser *p) {
         rst_syntax_expressions(p, part);
         rst_syntax_append(p, node, rst_syntax_close(p, part));
     }
-    if (syntax_is(p, "HAVING")) {
-        part = rst_syntax_open(p, SYNTAX_HAVING);
-        rst_syntax_advance(p);
-        rst_syntax_append(p, part, rst_syntax_expression(p));
-        rst_syntax_append(p, node, rst_syntax_close(p, part));
-    }
+    if (syntax_is(p, "HAVING")) rst_syntax_clause(p, node, SYNTAX_HAVING);
     if (is_windows(p)) {
         part = rst_syntax_open(p, SYNTAX_WINDOWS);
         do {
             rst_syntax_advance(p); /* WINDOW, a comma */
-            if (!rst_syntax_names(p, false)) rst_syntax_fail(p);
-            rst_syntax_append(p, part, rst_syntax_leaf(p, SYNTAX_NAME));
+            rst_syntax_named(p, part, false);
             rst_syntax_expect(p, "AS");
             rst_syntax_append(p, part, rst_syntax_window(p));
         } while (syntax_mark(p, ','));
@@ -248,8 +237,7 @@ rst_syntax *rst_syntax_with(rst_syntax_parser *p) {
     if (syntax_is(p, "RECURSIVE") && !rst_token_is(&next, "AS") && !rst_token_mark(&next, "(")) rst_syntax_advance(p);
     do {
         rst_syntax *table = rst_syntax_open(p, SYNTAX_COMMON_TABLE);
-        if (!rst_syntax_names(p, true)) rst_syntax_fail(p);
-        rst_syntax_append(p, table, rst_syntax_leaf(p, SYNTAX_NAME));
+        rst_syntax_named(p, table, true);
         if (syntax_mark(p, '(')) rst_syntax_append(p, table, rst_syntax_columns(p));
         rst_syntax_expect(p, "AS");
         (void)rst_syntax_take(p, "NOT");

@@ -113,6 +113,11 @@ bool rst_syntax_names(const rst_syntax_parser *p, bool strings) {
            (strings && p->token.type == TOKEN_STRING);
 }
 
+void rst_syntax_named(rst_syntax_parser *p, rst_syntax *parent, bool strings) {
+    if (!rst_syntax_names(p, strings)) rst_syntax_fail(p);
+    rst_syntax_append(p, parent, rst_syntax_leaf(p, SYNTAX_NAME));
+}
+
 static rst_syntax *allocate(rst_syntax_parser *p) {
     enum { NODES = 200 };
     rst_syntax_tree *tree = p->tree;
