@@ -89,7 +89,9 @@ int rst_store_now(rst_connection *c, char **message) {
 static int reader_start(rst_connection *c, char **message) {
     rst_store *store = store_of(c);
     const rootstock_engine *engine = store->engine;
-    int code = rst_reader_begin(c, message);
+    int code;
+    if (__builtin_expect(store->orphan != NULL, false)) (void)rst_orphan_end(c);
+    code = rst_reader_begin(c, message);
     if (code != SQLITE_OK) return code;
     store->reader_live = true;
     store->snapshots++;

@@ -108,6 +108,11 @@ typedef struct rst_store {
     bool roams;            /* another thread may end a transaction than began it: a program that knows no store */
     bool writer_elsewhere; /* begun by the environment's own thread, which ends it, too */
     unsigned long writer_thread;
+    long writer_task; /* the same for the system, of a transaction that lasts; 0: not asked */
+    /* Rolled back by a thread that may not end it: its own thread does, when it comes again. Or null. */
+    rootstock_transaction *orphan;
+    unsigned long orphan_thread;
+    long orphan_task;
     uint64_t writer_identifier;
     /* What rst_get found last in the write transaction, while nothing has changed since. An UPDATE asks for its row in
     ** xFilter and again in xUpdate, and the application has often read it just before. */

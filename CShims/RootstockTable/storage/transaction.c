@@ -4,10 +4,18 @@
 ** All tables of a store share one engine transaction, committed in the first xSync, because xCommit cannot fail. Who
 ** waits for another writer waits in SQLite's busy handler, which the control file has it ask. Invariant: a transaction
 ** that could not be kept whole is broken, and a broken one is never committed.
+**
+** A transaction that was begun while the program had one thread is that thread's on an engine that binds it. Another
+** thread's COMMIT fails, and what it rolls back is an orphan: nobody sees it, and the lock stays until its own thread
+** uses the connection again, or has ended.
 */
+#define _GNU_SOURCE
 #include "storage/storage.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static void undo_reset(rst_connection *c) {
     rst_store *store = store_of(c);
@@ -46,6 +54,45 @@ static void writer_abandon(rst_connection *c) {
     rst_writer_finished(c);
 }
 
+static long task_now(void) {
+#if defined(SYS_gettid) && defined(SYS_tgkill)
+    return syscall(SYS_gettid);
+#else
+    return 0;
+#endif
+}
+
+static bool has_ended(long task) {
+#if defined(SYS_gettid) && defined(SYS_tgkill)
+    return task != 0 && syscall(SYS_tgkill, (long)getpid(), task, 0L) != 0 && errno == ESRCH;
+#else
+    UNUSED(task);
+    return false;
+#endif
+}
+
+/* The write transaction is over for the connection, though this thread may not end it. The lock stays. */
+static void orphan(rst_connection *c) {
+    rst_store *store = store_of(c);
+    store->hooks->detach_cursors(c);
+    store->orphan = store->writer;
+    store->orphan_thread = store->writer_thread;
+    store->orphan_task = store->writer_task;
+    store->writer_locked = false;
+    rst_catalog_handle_undone(store);
+    rst_writer_finished(c);
+}
+
+int rst_orphan_end(rst_connection *c) {
+    rst_store *store = store_of(c);
+    if (store->orphan == NULL || rootstock_shared_check_process(store->shared) != ROOTSTOCK_OK) return SQLITE_OK;
+    if (store->orphan_thread != (unsigned long)pthread_self() && !has_ended(store->orphan_task)) return SQLITE_BUSY;
+    store->engine->abort(store->orphan);
+    store->orphan = NULL;
+    rootstock_writer_unlock(store->shared);
+    return SQLITE_OK;
+}
+
 /* Takes the lock and begins; SQLITE_BUSY, after a short wait at most, if another writer is at work. */
 int rst_write_try(rst_connection *c, bool lasting) {
     rst_store *store = store_of(c);
@@ -54,6 +101,7 @@ int rst_write_try(rst_connection *c, bool lasting) {
     if (store->shared == NULL) return SQLITE_OK;
     if (store->shared->options.read_only || store->read_only) return SQLITE_OK; /* the write itself will say so */
     code = rst_check_usable(c, NULL);
+    if (code == SQLITE_OK) code = rst_orphan_end(c);
     if (code != SQLITE_OK) return code;
     for (int follows = 0;; follows++) {
         code = rst_writer_take(c, lasting);
@@ -69,6 +117,7 @@ int rst_write_try(rst_connection *c, bool lasting) {
     store->conflicted = false;
     store->writer_locked = !rst_many_writers(store);
     store->writer_thread = (unsigned long)pthread_self();
+    store->writer_task = lasting && !store->writer_elsewhere ? task_now() : 0;
     store->writer_identifier = store->engine->transaction_identifier(store->writer);
     store->writer_broken = false;
     store->wrote = false;
@@ -121,7 +170,10 @@ int rst_write_begin(rst_connection *c, char **message) {
         if (code == SQLITE_OK && lasting) store->reader_pinned = true;
     }
     if (code != SQLITE_OK) {
-        if ((code & 0xFF) == SQLITE_BUSY)
+        if (store->orphan != NULL)
+            rst_set_message(message,
+                            "database is locked until the thread that began a write transaction uses it again");
+        else if ((code & 0xFF) == SQLITE_BUSY)
             rst_set_message(message, "database is locked");
         else
             rst_set_message(message, "%s: %s", store->shared->path, rst_words(c, store->begin_failure));
@@ -235,8 +287,11 @@ void rst_write_rollback(rst_connection *c) {
     }
     if (store->schema_changed) store->schema_stale = true;
     store->schema_changed = false;
-    if (rst_check_usable(c, NULL) != SQLITE_OK) return; /* the owning thread has to */
-    writer_abandon(c);
+    if (rootstock_shared_check_process(store->shared) != ROOTSTOCK_OK) return;
+    if (rst_check_usable(c, NULL) != SQLITE_OK)
+        orphan(c);
+    else
+        writer_abandon(c);
     rst_positions_forget(c);
     rst_reader_follow(c, false);
 }

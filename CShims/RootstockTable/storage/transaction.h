@@ -77,6 +77,9 @@ int rst_write_commit(rst_connection *c, char **message);
 /* Ends the write transaction, in which nothing was changed, by having the engine compact the store. */
 int rst_write_compact(rst_connection *c, char **message);
 void rst_write_rollback(rst_connection *c);
+/* Ends what another thread has rolled back, by its own thread, or by any one when that has ended. Then the lock is
+** given up. SQLITE_BUSY: it stays. */
+int rst_orphan_end(rst_connection *c);
 /* Between the two the write transaction stands: what walks through it calls functions of the application, which may try
 ** to end it. COMMIT is refused, as SQLite does while a statement writes. ROLLBACK takes effect at the end, where a
 ** `code` of SQLITE_OK becomes SQLITE_ABORT_ROLLBACK. */
