@@ -120,8 +120,8 @@ static char *text_without_strict(const char *sql, int *code) {
     return NULL;
 }
 
-/* Makes the STRICT tables of a schema database, or the one of that name, such that they take what was stored; or as they
-** are again. A STRICT table may hold what it would not take: a column's DEFAULT, a generated column's value. */
+/* Makes the STRICT tables of a schema database, or the one of that name, such that they take what was stored; or as
+** they are again. A STRICT table may hold what it would not take: a column's DEFAULT, a generated column's value. */
 static int allow_types(sqlite3 *schema_db, const rst_catalog *catalog, const char *only, bool allow, char **message) {
     sqlite3_stmt *update = NULL;
     int code = SQLITE_OK;

@@ -156,12 +156,13 @@ static bool is_declared(const rst_table *table, const rst_plan *plan, const rst_
 }
 
 /* Whether a text that bounds a column is compared by the column's own affinity alone. A literal has none. A parameter
-** has none either, but SQLite puts it in the place of a column that equals it: its program is asked, where it matters. */
+** has none either, but SQLite puts it in the place of a column that equals it. Its program is asked, where it matters,
+** which compares again where the plan has not omitted that. */
 static bool is_own_text(const rst_table *table, const rst_plan *plan, const rst_part *part, char affinity,
                         const rootstock_value *value, bool upper, rst_ranges *ranges) {
     const bool widened =
         upper ? value->size == 0 || ((const unsigned char *)value->as.data)[0] < ':' : affinity == AFFINITY_BLOB;
-    if (value->type != VALUE_TEXT || part->column < 0 || plan->in > 0) return false;
+    if (value->type != VALUE_TEXT || part->column < 0) return false;
     if (upper ? plan->upper_literal : plan->lower_literal) return true;
     if (widened && ranges->declared == 0) ranges->declared = rst_affinity_is_declared(table) ? 'y' : 'n';
     return widened && ranges->declared == 'y';

@@ -44,3 +44,6 @@ UPDATE t SET n = 1 WHERE a < '2020-01-05';
 DELETE FROM t WHERE a >= '2020' AND a < '2021';
 SELECT id, n FROM t ORDER BY id;
 SELECT t.id, y.v FROM (SELECT a AS v FROM k JOIN t ON t.id = k.rowid UNION ALL SELECT 'b') y CROSS JOIN t WHERE t.n < y.v AND t.a >= '10' ORDER BY 1, 2;
+SELECT id FROM t WHERE c IN ('text', '2021', '5', 5) AND a < '3' ORDER BY id;
+SELECT id FROM t WHERE c IN (SELECT x FROM k) AND a < '2020-01-05' || '' ORDER BY id;
+SELECT t.id, k.rowid FROM k, t WHERE t.c IN ('text', '9', '10') AND t.a < k.d ORDER BY 1, 2;
