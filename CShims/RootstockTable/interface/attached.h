@@ -84,6 +84,8 @@ void rst_inner_rollback(rst_attached *a);
 /* Behind a statement: a trigger or a conflict clause may have rolled inner's transaction back. Then all of SQLite's
 ** goes, too. */
 bool rst_inner_rolled_back(rst_attached *a);
+/* SQLite keeps its read lock alone, for a statement that reads beside COMMIT or ROLLBACK. */
+void rst_inner_unreserved(rst_attached *a);
 /* SQLite's lock has gone. */
 void rst_inner_ended(rst_attached *a);
 int rst_inner_savepoint(rst_attached *a, int number, char **message);

@@ -62,10 +62,14 @@ static int ears_lock(sqlite3_file *file, int level) {
 static int ears_unlock(sqlite3_file *file, int level) {
     file_ears *ears = ears_of(file);
     rst_attached *a = ears->attached;
-    int code = ears->real->xUnlock(file, level);
+    int code = ears->real->xUnlock(file, level), before;
     if (a == NULL) return code;
+    before = a->teller.level;
     rst_teller_unlock(&a->teller, level);
-    if (a->teller.level == SQLITE_LOCK_NONE) rst_inner_ended(a);
+    if (a->teller.level == SQLITE_LOCK_NONE)
+        rst_inner_ended(a);
+    else if (level == SQLITE_LOCK_SHARED && before >= SQLITE_LOCK_RESERVED)
+        rst_inner_unreserved(a);
     return code;
 }
 

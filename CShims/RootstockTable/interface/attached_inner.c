@@ -273,6 +273,15 @@ static int version(rst_attached *a, sqlite3_int64 *out, char **message) {
     return code;
 }
 
+/* What was written xSync has committed by now: a transaction that still writes is a BEGIN IMMEDIATE without a change, or
+** is rolled back. The statements that read on, and those to come, share one snapshot. */
+void rst_inner_unreserved(rst_attached *a) {
+    sqlite3_int64 unused;
+    if (a->writing) rst_inner_rollback(a);
+    if (!a->lost && sqlite3_get_autocommit(a->inner) && rst_inner_run(a, "BEGIN", NULL) == SQLITE_OK)
+        (void)version(a, &unused, NULL);
+}
+
 /* ROLLBACK TO the savepoint that is the transaction itself: everything goes, the transaction stays. */
 static int restart(rst_attached *a, char **message) {
     sqlite3_int64 before = 0, after = 0;

@@ -1,6 +1,6 @@
 /*
-** places.c - texts that cannot be prepared, most of which the front door rewrites in their middle: which of their faults
-** is named, and where it stands. Trace of a close that is refused.
+** places.c - texts that cannot be prepared, most of which the front door rewrites in their middle. It shows which of
+** their faults is named, and where it stands; then the trace of a close that is refused.
 */
 #include <sqlite3.h>
 #include <stdio.h>
