@@ -273,8 +273,8 @@ static int version(rst_attached *a, sqlite3_int64 *out, char **message) {
     return code;
 }
 
-/* What was written xSync has committed by now: a transaction that still writes is a BEGIN IMMEDIATE without a change, or
-** is rolled back. The statements that read on, and those to come, share one snapshot. */
+/* What was written xSync has committed by now. So a transaction that still writes is a BEGIN IMMEDIATE without any
+** change, or is rolled back. The statements that read on, and those to come, share one snapshot. */
 void rst_inner_unreserved(rst_attached *a) {
     sqlite3_int64 unused;
     if (a->writing) rst_inner_rollback(a);
