@@ -427,7 +427,7 @@ static void write_siblings(rsti_blob *blob, const void *from, int count, int off
 static int write_bytes(rsti_blob *blob, const void *from, int count, int offset) {
     rsti_database *d = blob->database;
     unsigned char *whole;
-    sqlite3_int64 changes, total;
+    rsti_counts before;
     int code = within(blob, count, offset);
     if (code == SQLITE_OK) blob->code = code = blob->writable ? SQLITE_OK : SQLITE_READONLY;
     if (code != SQLITE_OK) return rsti_fail(d, code, NULL);
@@ -436,13 +436,10 @@ static int write_bytes(rsti_blob *blob, const void *from, int count, int offset)
     if (whole == NULL) return rsti_fail(d, SQLITE_NOMEM, NULL);
     memcpy(whole, blob->data, (size_t)blob->size);
     memcpy(whole + offset, from, (size_t)count);
-    changes = rsti_changes_of(d);
-    total = sqlite3_total_changes64(d->db);
+    before = rsti_counts_of(d);
     code = rootstock_put_value(d->db, blob->table, blob->column, blob->rowid, blob->type, whole,
                                (sqlite3_uint64)blob->size);
-    d->counted_at = sqlite3_total_changes64(d->db);
-    __atomic_store_n(&d->uncounted, d->uncounted + d->counted_at - total, __ATOMIC_RELAXED); /* see counts.c */
-    d->changes_then = changes;
+    rsti_counts_keep(d, before);
     if (code == SQLITE_NOTFOUND) {
         expire(blob);
         code = rsti_fail(d, SQLITE_ABORT, NULL);

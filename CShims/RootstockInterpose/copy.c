@@ -360,8 +360,10 @@ bool rsti_is_in_use(rsti_database *d) {
 
 int rsti_image_into(sqlite3 *image, rsti_database *d) {
     side from = {image, NULL}, to = {d->db, d};
+    rsti_counts before;
     int code = sqlite3_exec(image, "SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL);
     rsti_enter(d);
+    before = rsti_counts_of(d);
     d->silent = true;
     /* The program may have begun since the backup did: the copy would commit its work. */
     if (code != SQLITE_OK)
@@ -370,6 +372,7 @@ int rsti_image_into(sqlite3 *image, rsti_database *d) {
         code = rsti_fail(d, SQLITE_ERROR, "destination database is in use");
     else
         code = copy(&from, &to);
+    rsti_counts_keep(d, before);
     d->silent = false;
     rsti_leave(d);
     return code;

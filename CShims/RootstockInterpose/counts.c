@@ -1,8 +1,9 @@
 /*
 ** counts.c - sqlite3_changes, sqlite3_total_changes and their 64-bit forms.
 **
-** A write through a blob handle puts a row, which SQLite counts. Natively the handle writes into the row, and nothing
-** is counted. So these rows are left out here. The total leaves out those of a change that a foreign key has refused.
+** A write through a blob handle puts a row, which SQLite counts, and so does a copy into a store. Natively the handle
+** writes into the row, the copy writes pages, and nothing is counted. So these rows are left out here. The
+** total leaves out those of a change that a foreign key has refused.
 */
 #include "interpose.h"
 
@@ -13,6 +14,17 @@ sqlite3_int64 rsti_changes_of(rsti_database *d) {
     changes = sqlite3_total_changes64(d->db) == d->counted_at ? d->changes_then : sqlite3_changes64(d->db);
     rsti_leave(d);
     return changes;
+}
+
+rsti_counts rsti_counts_of(rsti_database *d) {
+    return (rsti_counts){rsti_changes_of(d), sqlite3_total_changes64(d->db), sqlite3_last_insert_rowid(d->db)};
+}
+
+void rsti_counts_keep(rsti_database *d, rsti_counts before) {
+    d->counted_at = sqlite3_total_changes64(d->db);
+    __atomic_store_n(&d->uncounted, d->uncounted + d->counted_at - before.total, __ATOMIC_RELAXED);
+    d->changes_then = before.changes;
+    sqlite3_set_last_insert_rowid(d->db, before.rowid);
 }
 
 INTERPOSED(sqlite3_int64, changes64, (sqlite3 * db)) {

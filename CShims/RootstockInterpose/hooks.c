@@ -53,11 +53,13 @@ INTERPOSED(void *, update_hook,
     return before;
 }
 
-/* VACUUM commits without a word. */
-static bool is_asked(const rsti_database *d) {
+/* VACUUM commits without a word. A change of the schema that fails ends by an empty commit: natively it rolls back. */
+static bool is_asked(rsti_database *d) {
+    const int of = rootstock_commit_of(d->db);
     const char *p = d->alone == NULL ? "" : d->alone->text;
     rst_token first;
-    if (d->commit == NULL || d->silent) return false;
+    if (of == ROOTSTOCK_COMMIT_OF_NOTHING) d->rolled_back = d->alone != NULL;
+    if (d->commit == NULL || d->silent || of != ROOTSTOCK_COMMIT_OF_CHANGE) return false;
     first = rst_token_next(&p, p + strlen(p));
     return !rst_token_is(&first, "VACUUM");
 }
@@ -79,8 +81,24 @@ static int native_commits(void *context) {
 
 static void rolls_back(void *context) {
     rsti_database *d = context;
+    if (rootstock_commit_of(d->db) == ROOTSTOCK_COMMIT_OF_READING) return;
     d->commit_told = false;
-    if (d->rollback != NULL && !d->silent) d->rollback(d->rollback_context);
+    d->rolled_back = d->alone != NULL;
+    if (d->rollback != NULL && !d->silent && !d->rolled_back) d->rollback(d->rollback_context);
+}
+
+void rsti_tell_rollback(rsti_database *d, int code) {
+    const int why = code & 0xff;
+    d->rolled_back = false;
+    if (why != SQLITE_BUSY && why != SQLITE_READONLY && d->rollback != NULL && !d->silent)
+        d->rollback(d->rollback_context);
+}
+
+static void listen(rsti_database *d) {
+    const bool wanted = d->commit != NULL || d->rollback != NULL;
+    (void)sqlite3_commit_hook(d->db, wanted ? native_commits : NULL, d);
+    (void)rootstock_commit_hook(d->db, wanted ? store_commits : NULL, d);
+    (void)sqlite3_rollback_hook(d->db, wanted ? rolls_back : NULL, d);
 }
 
 INTERPOSED(void *, commit_hook, (sqlite3 * db, int (*commit)(void *), void *context)) {
@@ -91,9 +109,7 @@ INTERPOSED(void *, commit_hook, (sqlite3 * db, int (*commit)(void *), void *cont
     before = d->commit_context;
     d->commit = commit;
     d->commit_context = context;
-    (void)sqlite3_commit_hook(db, commit == NULL ? NULL : native_commits, d);
-    (void)rootstock_commit_hook(db, commit == NULL ? NULL : store_commits, d);
-    if (commit != NULL) (void)sqlite3_rollback_hook(db, rolls_back, d);
+    listen(d);
     rsti_leave(d);
     return before;
 }
@@ -106,7 +122,7 @@ INTERPOSED(void *, rollback_hook, (sqlite3 * db, void (*rollback)(void *), void 
     before = d->rollback_context;
     d->rollback = rollback;
     d->rollback_context = context;
-    (void)sqlite3_rollback_hook(db, rolls_back, d);
+    listen(d);
     rsti_leave(d);
     return before;
 }

@@ -63,6 +63,10 @@ typedef struct rsti_twin rsti_twin;
 typedef struct rsti_module rsti_module;
 typedef struct rsti_preupdate rsti_preupdate;
 
+typedef struct rsti_counts {
+    sqlite3_int64 changes, total, rowid;
+} rsti_counts;
+
 /* A connection to a store. Lives as long as SQLite's connection, zombies among them: SQLite frees it (registry.c). */
 struct rsti_database {
     sqlite3 *db;
@@ -124,7 +128,8 @@ struct rsti_database {
     bool commit_told; /* the store asked already, in this commit */
     void (*rollback)(void *);
     void *rollback_context;
-    /* What rows that were put by blob handles do to SQLite's counts, and must not. */
+    bool rolled_back; /* `alone` was, and its step has not ended yet */
+    /* What rows that were put by blob handles and by copies do to SQLite's counts, and must not. */
     sqlite3_int64 uncounted;    /* in total_changes() */
     sqlite3_int64 counted_at;   /* while SQLite's total is this one, */
     sqlite3_int64 changes_then; /* changes() is that one */
@@ -373,6 +378,8 @@ char *rsti_utf8(const void *text, int bytes);
 int rsti_watch_rows(rsti_database *d);
 /* Whether the rows of a DELETE of all rows are told one by one. */
 void rsti_watch_clears(rsti_database *d, bool singly);
+/* The step of `alone` has rolled back, and ended so. */
+void rsti_tell_rollback(rsti_database *d, int code);
 
 /* ---- session.c ---- */
 /* Not 0: what libsqlite3 itself prepares and executes on this thread is the session extension's, as a program's. */
@@ -392,8 +399,11 @@ void rsti_blobs_expire(rsti_database *d, const char *table, const sqlite3_int64 
 void rsti_blobs_orphan(const rsti_database *d);
 
 /* ---- counts.c ---- */
-/* What sqlite3_changes says to the program: rows that blob handles have put are none of its. */
+/* What sqlite3_changes says to the program: rows that blob handles and copies have put are none of its. */
 sqlite3_int64 rsti_changes_of(rsti_database *d);
+/* What the program's counts are before such rows; puts them back behind these. */
+rsti_counts rsti_counts_of(rsti_database *d);
+void rsti_counts_keep(rsti_database *d, rsti_counts before);
 
 /* ---- copy.c ---- */
 /* A native database in memory that holds what the store holds. */

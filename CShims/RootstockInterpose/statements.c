@@ -204,6 +204,7 @@ static int step_alone(rsti_statement *s) {
     int code;
     if (notes) __atomic_store_n(&d->alone, s, __ATOMIC_RELAXED);
     code = step_real(s);
+    if (notes && d->rolled_back) rsti_tell_rollback(d, code);
     if (notes || (outside && !sqlite3_get_autocommit(d->db))) __atomic_store_n(&d->alone, NULL, __ATOMIC_RELAXED);
     return code;
 }

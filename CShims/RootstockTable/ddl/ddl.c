@@ -152,10 +152,14 @@ static int read_instead(rst_connection *c, char **message) {
 ** transaction goes, as with SQLite. */
 int rst_change_undo(rst_connection *c, const char *savepoint, sqlite3_stmt *writes, int code) {
     int undone = rst_execute(c, NULL, "ROLLBACK TO \"%w\"", savepoint);
-    for (int i = 0; i < 2 && undone != SQLITE_NOMEM && undone != SQLITE_INTERRUPT; i++) {
+    bool released = false;
+    definitions_of(c)->undoing = true;
+    for (int i = 0; i < 2 && !released && undone != SQLITE_NOMEM && undone != SQLITE_INTERRUPT; i++) {
         undone = rst_execute(c, NULL, "RELEASE \"%w\"", savepoint);
-        if (undone == SQLITE_OK) return code;
+        released = undone == SQLITE_OK;
     }
+    definitions_of(c)->undoing = false;
+    if (released) return code;
     if (undone != SQLITE_NOMEM && undone != SQLITE_INTERRUPT) return code;
     rst_interrupted_rollback(c, writes);
     return undone;
@@ -173,6 +177,7 @@ static int change_and_declare(rst_connection *c, const rst_schema_statement *s, 
 }
 
 static void put_back(rst_connection *c) {
+    definitions_of(c)->reads++;
     rst_trigger_doubt_all(c);
     rst_temporary_objects_free(c);
     (void)rst_temporary_triggers_read(c);
@@ -180,6 +185,7 @@ static void put_back(rst_connection *c) {
         (void)rst_schema_refresh(c, NULL);
     else if (schema_of(c)->triggers_epoch != store_of(c)->epoch)
         (void)rst_triggers_load(c, NULL);
+    definitions_of(c)->reads--;
 }
 
 int rst_change_join_inside(rst_connection *c, char **message) {

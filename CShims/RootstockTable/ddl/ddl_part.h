@@ -35,6 +35,8 @@ typedef struct rst_definitions {
     sqlite3_stmt *interruptible; /* of the change under way: see rst_interrupted_rollback */
     int64_t saved_rowid;         /* last_insert_rowid() across a statement of our own */
     int64_t written_rows;        /* of sqlite_schema, by a program's own change of it */
+    int reads;                   /* the schema is declared, or triggers are loaded: what is committed is no change */
+    bool undoing;                /* a change that failed goes: the end of its savepoint commits nothing */
     bool change_marked;          /* the change under way has a mark, and no savepoint */
     rst_mark change_mark;
     int temporary_recorded;                          /* of how many temp has the text */

@@ -323,7 +323,9 @@ static int declare(rst_connection *c, char **message) {
 int rst_schema_declare_own(rst_connection *c, char **message) {
     int code;
     definitions_of(c)->declares = true;
+    definitions_of(c)->reads++;
     code = declare(c, message);
+    definitions_of(c)->reads--;
     definitions_of(c)->declares = false;
     return code;
 }

@@ -95,8 +95,11 @@ int rst_schema_refresh(rst_connection *c, char **message) {
         if (code != SQLITE_OK) return code;
         if ((uint64_t)generation == store->generation) {
             if (identifier != 0) store->checked_transaction = identifier;
-            if (schema->triggers_epoch != store->epoch) return rst_triggers_load(c, message);
-            return SQLITE_OK;
+            if (schema->triggers_epoch == store->epoch) return SQLITE_OK;
+            definitions->reads++;
+            code = rst_triggers_load(c, message);
+            definitions->reads--;
+            return code;
         }
         store->schema_stale = true;
     }

@@ -159,6 +159,10 @@ int rootstock_change_bind(const rootstock_row_change *change, int is_new, int co
 ** transaction is rolled back, and COMMIT fails with SQLITE_CONSTRAINT_COMMITHOOK. (SQLite asks its own
 ** sqlite3_commit_hook when the store is committed already.) A null hook ends it. */
 int rootstock_commit_hook(sqlite3 *db, int (*hook)(void *), void *context);
+/* Within a commit hook: what SQLite commits. Not the program's change are the schema, declared to SQLite as another
+** connection has left it, and what a change of the schema that failed has left, which is nothing. */
+enum { ROOTSTOCK_COMMIT_OF_CHANGE, ROOTSTOCK_COMMIT_OF_READING, ROOTSTOCK_COMMIT_OF_NOTHING };
+int rootstock_commit_of(sqlite3 *db);
 
 /* Puts other bytes into a text or blob of a row, as sqlite3_blob_write does: no trigger, constraint or observer hears
 ** of it. The caller makes sure that the column is part of no index and no foreign key. SQLITE_NOTFOUND: there is no

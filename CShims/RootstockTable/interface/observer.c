@@ -49,6 +49,13 @@ int rootstock_commit_hook(sqlite3 *db, int (*hook)(void *), void *context) {
     return SQLITE_OK;
 }
 
+int rootstock_commit_of(sqlite3 *db) {
+    const rst_connection *c = rst_connection_of(db);
+    if (c == NULL) return ROOTSTOCK_COMMIT_OF_CHANGE;
+    if (definitions_of(c)->undoing) return ROOTSTOCK_COMMIT_OF_NOTHING;
+    return definitions_of(c)->reads > 0 ? ROOTSTOCK_COMMIT_OF_READING : ROOTSTOCK_COMMIT_OF_CHANGE;
+}
+
 int rootstock_undo_hook(sqlite3 *db, void (*hook)(void *, int), void *context) {
     rst_connection *c;
     int code = rst_connection_made(db, &c);

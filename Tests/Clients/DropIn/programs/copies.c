@@ -103,6 +103,23 @@ static void into_waiting(sqlite3 *db) {
     sqlite3_close(to);
 }
 
+/* What is copied counts as no change, and no row of it is the last one inserted. */
+static void counts(sqlite3 *db) {
+    sqlite3 *to;
+    sqlite3_backup *backup;
+    sqlite3_open("counts.db", &to);
+    run(to, "CREATE TABLE c(a INTEGER PRIMARY KEY); INSERT INTO c VALUES (40), (41)");
+    backup = sqlite3_backup_init(to, "main", db, "main");
+    printf("step %d", sqlite3_backup_step(backup, -1));
+    printf(", finish %d\n", sqlite3_backup_finish(backup));
+    printf("last rowid %d, changes %d of %d\n", (int)sqlite3_last_insert_rowid(to), sqlite3_changes(to),
+           sqlite3_total_changes(to));
+    run(to, "SELECT last_insert_rowid(); CREATE TABLE d(a); INSERT INTO d VALUES (1), (2), (3)");
+    printf("last rowid %d, changes %d of %d\n", (int)sqlite3_last_insert_rowid(to), sqlite3_changes(to),
+           sqlite3_total_changes(to));
+    sqlite3_close(to);
+}
+
 /* A store refuses such a target, where natively the transaction goes on. Neither ends what the program has begun. */
 static void into_begun(sqlite3 *db) {
     static const char *const begun[] = {"SAVEPOINT s", "BEGIN; INSERT INTO temp.mine VALUES (1); SAVEPOINT s",
@@ -211,6 +228,7 @@ int main(void) {
     run(db, sums);
     refused(db);
     into_waiting(db);
+    counts(db);
     into_begun(db);
     run(db, "PRAGMA journal_mode = delete");
     as_bytes(db);

@@ -107,6 +107,53 @@ static void blobs(void) {
     sqlite3_blob_close(blob);
 }
 
+/* A change that never began rolls nothing back. One that failed does, and so does the end of a transaction. */
+static void refused_changes(void) {
+    sqlite3 *writer, *own = db;
+    sqlite3_open("data.db", &writer);
+    sqlite3_exec(writer, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+    run("INSERT INTO t VALUES(60,'busy',1)");
+    run("CREATE TABLE busy(a)");
+    run("CREATE INDEX busy ON t(b)");
+    run("ALTER TABLE t ADD COLUMN busy");
+    run("DROP TABLE l");
+    run("ANALYZE");
+    run("PRAGMA user_version=2");
+    run("UPDATE t SET b=0 RETURNING id");
+    run("BEGIN; INSERT INTO t VALUES(60,'busy',1)");
+    run("ROLLBACK");
+    sqlite3_exec(writer, "COMMIT", NULL, NULL, NULL);
+    sqlite3_close(writer);
+    run("INSERT INTO t VALUES(31,'there',1)");
+    run("INSERT OR ROLLBACK INTO t VALUES(31,'there',1)");
+    run("UPDATE t SET b=1; CREATE UNIQUE INDEX twice ON t(b)");
+    run("CREATE TABLE t(a)");
+    run("BEGIN; INSERT OR ROLLBACK INTO t VALUES(31,'there',1)");
+    run("PRAGMA query_only=1; INSERT INTO t VALUES(61,'query',1)");
+    run("PRAGMA query_only=0");
+    sqlite3_open_v2("data.db", &db, SQLITE_OPEN_READONLY, NULL);
+    sqlite3_rollback_hook(db, rolled_back, NULL);
+    run("DELETE FROM t");
+    sqlite3_close(db);
+    db = own;
+}
+
+/* A query reads what another connection has made of the schema: nobody's commit, and nothing to refuse. */
+static void others_schema(void) {
+    sqlite3 *other;
+    sqlite3_open("data.db", &other);
+    sqlite3_exec(other,
+                 "CREATE TABLE o(a); INSERT INTO o VALUES(1); CREATE VIEW ov AS SELECT a FROM o;"
+                 "CREATE TRIGGER ot AFTER INSERT ON o BEGIN INSERT INTO l VALUES(new.a); END",
+                 NULL, NULL, NULL);
+    refuse = 1;
+    run("SELECT * FROM ov");
+    refuse = 0;
+    sqlite3_exec(other, "DROP VIEW ov; DROP TABLE o", NULL, NULL, NULL);
+    run("SELECT count(*) FROM t");
+    sqlite3_close(other);
+}
+
 int main(void) {
     sqlite3_open("data.db", &db);
     sqlite3_update_hook(db, updated, NULL);
@@ -148,6 +195,8 @@ int main(void) {
     run("ROLLBACK");
     refuse = 0;
     run("SELECT count(*) FROM l");
+    refused_changes();
+    others_schema();
     sqlite3_commit_hook(db, NULL, NULL);
     sqlite3_rollback_hook(db, NULL, NULL);
     printf("hook of before: %d\n", sqlite3_update_hook(db, NULL, NULL) == NULL);
