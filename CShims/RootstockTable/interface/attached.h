@@ -57,10 +57,8 @@ typedef struct rst_attached {
 } rst_attached;
 
 /* ---- attached_file.c ---- */
-/* Makes the in-memory database of that schema name, and ties a to its file. */
-int rst_attached_file_open(rst_attached *a, char **message);
-/* Makes the bytes of a database its content. */
-int rst_attached_file_write(rst_attached *a, const void *bytes, int size);
+/* Makes the in-memory database of that schema name with these bytes as its content, and ties a to its file. */
+int rst_attached_file_open(rst_attached *a, const void *bytes, int size, char **message);
 
 /* ---- attached_inner.c ---- */
 void rst_attached_release(rst_attached *a);
@@ -129,6 +127,9 @@ typedef struct rst_attached_shape {
 
 int rst_attached_shape_read(rst_attached *a, const char *name, rst_attached_shape *shape, char **message);
 void rst_attached_shape_free(rst_attached_shape *shape);
+/* Makes the in-memory database with a virtual table for each table and view of inner. Where it fails nothing is
+** attached. */
+int rst_attached_declare(rst_attached *a, char **message);
 /* Brings the virtual tables up to inner's schema. While statements run they stay as they are. */
 int rst_attached_refresh(rst_attached *a, char **message);
 /* Refreshes all of them, and makes the state another one where one of them has changed. */

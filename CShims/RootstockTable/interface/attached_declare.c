@@ -383,18 +383,9 @@ static int write_list(rst_attached *a, sqlite3 *other, const text_list *wanted) 
     return code == SQLITE_OK ? sqlite3_exec(other, "COMMIT", NULL, NULL, NULL) : code;
 }
 
-/* SQLite compares the list that it knows with the file's where a name is missing, and keeps no lock for that. */
-static int read_list(rst_attached *a, char **message) {
-    sqlite3_stmt *statement;
-    int code = rst_prepare(a->c->db, &statement, "SELECT 1 FROM \"%w\".rootstock_attached_schema", a->schema);
-    if (code != SQLITE_OK && code != SQLITE_NOMEM) rst_set_message(message, "%s", sqlite3_errmsg(a->c->db));
-    sqlite3_finalize(statement);
-    return code;
-}
-
-/* Declares all at once, as another connection would write the file: no transaction of SQLite's holds it then. So a
-** ROLLBACK leaves the tables there, and DETACH may follow in the same transaction. */
-static int declare_first(rst_attached *a, const text_list *wanted, char **message) {
+/* Declares all at once, in the file that SQLite then attaches: no transaction of SQLite's writes it. So a ROLLBACK
+** leaves the tables there, and DETACH may follow in the same transaction. */
+static int attach_list(rst_attached *a, const text_list *wanted, char **message) {
     sqlite3 *other = NULL;
     unsigned char *bytes = NULL;
     sqlite3_int64 size = 0;
@@ -402,9 +393,25 @@ static int declare_first(rst_attached *a, const text_list *wanted, char **messag
     if (code == SQLITE_OK) code = write_list(a, other, wanted);
     if (code == SQLITE_OK) bytes = sqlite3_serialize(other, "main", &size, 0);
     sqlite3_close(other);
-    if (code == SQLITE_OK) code = bytes == NULL ? SQLITE_NOMEM : rst_attached_file_write(a, bytes, (int)size);
+    if (code == SQLITE_OK) code = bytes == NULL ? SQLITE_NOMEM : rst_attached_file_open(a, bytes, (int)size, message);
     sqlite3_free(bytes);
-    return code == SQLITE_OK ? read_list(a, message) : code;
+    return code;
+}
+
+int rst_attached_declare(rst_attached *a, char **message) {
+    text_list wanted = {0};
+    unsigned long long state = 0;
+    int code = rootstock_schema_state(a->inner, &state);
+    if (code != SQLITE_OK) return rst_inner_failed(a, code, message);
+    a->declaring = true;
+    code = list_wanted(a, &wanted, message);
+    if (code == SQLITE_OK) code = attach_list(a, &wanted, message);
+    a->declaring = false;
+    list_free(&wanted);
+    if (code != SQLITE_OK) return code;
+    a->declared = state;
+    a->number = 1;
+    return SQLITE_OK;
 }
 
 /* Declares what has changed since, as a part of SQLite's transaction. */
@@ -426,13 +433,12 @@ int rst_attached_refresh(rst_attached *a, char **message) {
     text_list wanted = {0};
     unsigned long long state = 0;
     const sqlite3_int64 rowid = sqlite3_last_insert_rowid(a->c->db);
-    const bool first = a->number == 0;
     int code = rootstock_schema_state(a->inner, &state);
     if ((code & 0xff) == SQLITE_LOCKED || (code == SQLITE_OK && state == a->declared) || a->declaring) return SQLITE_OK;
     if (code != SQLITE_OK) return rst_inner_failed(a, code, message);
     a->declaring = true;
     code = list_wanted(a, &wanted, message);
-    if (code == SQLITE_OK) code = first ? declare_first(a, &wanted, message) : declare_anew(a, &wanted, message);
+    if (code == SQLITE_OK) code = declare_anew(a, &wanted, message);
     a->declaring = false;
     list_free(&wanted);
     sqlite3_set_last_insert_rowid(a->c->db, rowid);
@@ -443,7 +449,7 @@ int rst_attached_refresh(rst_attached *a, char **message) {
     if (code != SQLITE_OK) return code;
     a->declared = state;
     a->number++;
-    a->moved = !first && !sqlite3_get_autocommit(a->c->db);
+    a->moved = !sqlite3_get_autocommit(a->c->db);
     return SQLITE_OK;
 }
 

@@ -3,7 +3,8 @@
 **
 ** SQLite locks a database file when a statement reads or writes a table of its schema, virtual ones among them, and
 ** lets go of it when its transaction ends. Invariant: whatever is stored goes to memdb.
-** The first list of tables is written by us, before SQLite has read any (attached_declare.c).
+** The first list of tables is there before SQLite opens the file. Beside two statements that read, SQLite keeps a read
+** lock from ATTACH on, and would see no later one.
 */
 #include "interface/attached.h"
 
@@ -77,6 +78,13 @@ static sqlite3_vfs *memdb;
 static sqlite3_vfs vfs;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+/* What the file that this thread attaches holds. */
+typedef struct content {
+    const void *bytes;
+    int size;
+} content;
+static _Thread_local const content *attaching;
+
 static int ears_open(sqlite3_vfs *unused, const char *name, sqlite3_file *file, int flags, int *out_flags) {
     file_ears *ears = sqlite3_malloc64(sizeof *ears);
     int code;
@@ -85,7 +93,12 @@ static int ears_open(sqlite3_vfs *unused, const char *name, sqlite3_file *file, 
     file->pMethods = NULL;
     if (ears == NULL) return SQLITE_NOMEM;
     code = memdb->xOpen(memdb, NULL, file, flags, out_flags);
+    if (code == SQLITE_OK && attaching != NULL) {
+        code = file->pMethods->xWrite(file, attaching->bytes, attaching->size, 0);
+        if (code != SQLITE_OK) (void)file->pMethods->xClose(file);
+    }
     if (code != SQLITE_OK) {
+        file->pMethods = NULL;
         sqlite3_free(ears);
         return code;
     }
@@ -122,7 +135,8 @@ static char *uri_of(const char *path) {
     return sqlite3_str_finish(text);
 }
 
-int rst_attached_file_open(rst_attached *a, char **message) {
+int rst_attached_file_open(rst_attached *a, const void *bytes, int size, char **message) {
+    const content whole = {bytes, size}, *outer = attaching;
     sqlite3_file *file = NULL;
     char *uri;
     int code;
@@ -135,7 +149,9 @@ int rst_attached_file_open(rst_attached *a, char **message) {
     if (code != SQLITE_OK) return code;
     uri = uri_of(a->path);
     code = uri == NULL ? SQLITE_NOMEM : rst_txn_hook_make_room(a->c, message);
+    attaching = &whole;
     if (code == SQLITE_OK) code = rst_execute(a->c, message, "ATTACH %Q AS \"%w\"", uri, a->schema);
+    attaching = outer;
     sqlite3_free(uri);
     if (code != SQLITE_OK) return code;
     code = sqlite3_file_control(a->c->db, a->schema, SQLITE_FCNTL_FILE_POINTER, &file);
@@ -151,11 +167,6 @@ int rst_attached_file_open(rst_attached *a, char **message) {
     if (a->next != NULL) a->next->link = &a->next;
     front_of(a->c)->attached = a;
     rst_teller_add(a->c, &a->teller, a->schema);
+    if (sqlite3_txn_state(a->c->db, a->schema) != SQLITE_TXN_NONE) a->teller.level = SQLITE_LOCK_SHARED;
     return SQLITE_OK;
-}
-
-int rst_attached_file_write(rst_attached *a, const void *bytes, int size) {
-    sqlite3_file *file = NULL;
-    int code = sqlite3_file_control(a->c->db, a->schema, SQLITE_FCNTL_FILE_POINTER, &file);
-    return code == SQLITE_OK ? file->pMethods->xWrite(file, bytes, size, 0) : code;
 }

@@ -121,11 +121,7 @@ static int attach_store(rst_connection *c, const char *path, const char *engine,
         store_of(rst_connection_of(a->inner))->roams = store_of(c)->roams;
         sqlite3_progress_handler(a->inner, STEPS_BETWEEN, rst_stop, c); /* what interrupts the connection */
     }
-    if (code == SQLITE_OK) code = rst_attached_file_open(a, message);
-    if (code == SQLITE_OK) {
-        code = rst_attached_refresh(a, message);
-        if (code != SQLITE_OK) (void)rst_execute(c, NULL, "DETACH \"%w\"", schema);
-    }
+    if (code == SQLITE_OK) code = rst_attached_declare(a, message);
     rst_attached_release(a);
     rst_rewrite_cache_free(c);
     return code;
