@@ -40,6 +40,9 @@ public final class Statement {
     /// What the cache has lent, or given if it no longer has it: see ``CompiledStatement``.
     @exclusivity(unchecked) private var used: Unmanaged<CompiledStatement>?
 
+    /// Whether it may be a query: a change without RETURNING has no columns.
+    @usableFromInline let givesRows: Bool
+
     /// Whether the first step is behind it.
     @exclusivity(unchecked) @usableFromInline var isRunning = false
 
@@ -54,7 +57,7 @@ public final class Statement {
     init(connection: Connection, using compiled: Unmanaged<CompiledStatement>) {
         self.connection = connection
         used = compiled
-        (sql, pointer) = compiled._withUnsafeGuaranteedRef { ($0.sql, $0.handle) }
+        (sql, pointer, givesRows) = compiled._withUnsafeGuaranteedRef { ($0.sql, $0.handle, $0.hasColumns) }
         previous = connection.lastStatement
         previous?._withUnsafeGuaranteedRef { $0.next = Unmanaged.passUnretained(self) }
         connection.lastStatement = Unmanaged.passUnretained(self)
@@ -90,13 +93,10 @@ public final class Statement {
     /// - Throws: What the statement met. It is reset then.
     @inlinable
     public func step() throws(DatabaseError) -> Bool {
-        let cursors = isRunning ? nil : connection.openCursors
+        let cursors = givesRows && !isRunning ? connection.openCursors : nil
         let before = cursors?.pointee
         let code = connection.call == nil ? sqlite3_step(pointer) : try connection.step(pointer)
-        // What gives no rows is no query, which is known soonest.
-        if let cursors, let before, cursors.pointee <= before, code == SQLITE_ROW || sqlite3_column_count(pointer) > 0 {
-            holdSnapshot(code)
-        }
+        if let cursors, let before, cursors.pointee <= before { holdSnapshot(code) }
         if code == SQLITE_ROW {
             isRunning = true
             return true

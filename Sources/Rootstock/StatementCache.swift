@@ -15,6 +15,9 @@ final class CompiledStatement {
     /// Whether its columns are no result: the front door made a query of a statement that returns nothing.
     let hidesColumns: Bool
 
+    /// Whether SQLite's statement has columns.
+    let hasColumns: Bool
+
     /// Whether it writes by way of the front door, unseen by SQLite.
     let writesUnseen: Bool
 
@@ -51,6 +54,7 @@ final class CompiledStatement {
         hasParameters = sqlite3_bind_parameter_count(handle) > 0
         self.isReusable = isReusable
         self.hidesColumns = hidesColumns
+        hasColumns = sqlite3_column_count(handle) > 0
         self.writesUnseen = writesUnseen
         self.changesSchema = changesSchema
         self.isPlainQuery = isPlainQuery
