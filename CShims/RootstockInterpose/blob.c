@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interface/hosting.h"
 #include "interpose.h"
 
 typedef struct rsti_blob rsti_blob;
@@ -180,8 +181,15 @@ static int take_value(rsti_blob *blob, sqlite3_stmt *statement, char **message) 
 static int seek(rsti_blob *blob, sqlite3_int64 rowid, char **message) {
     rsti_database *d = blob->database;
     rsti_statement *s = NULL;
-    char *sql = sqlite3_mprintf("SELECT \"%w\" FROM main.\"%w\" WHERE _rowid_=?1", blob->column, blob->table);
+    const char *key = rootstock_rowid_name(d->db, blob->table);
+    char *sql = sqlite3_mprintf("SELECT \"%w\" FROM main.\"%w\" WHERE \"%w\"=?1", blob->column, blob->table, key);
     int code = SQLITE_NOMEM;
+    if (key == NULL) {
+        *message = sqlite3_mprintf(
+            "table %s needs an INTEGER PRIMARY KEY for blob handles: no name of its rowid is free", blob->table);
+        sqlite3_free(sql);
+        return SQLITE_ERROR;
+    }
     d->own++;
     if (sql != NULL) code = rsti_prepare_text(d, sql, -1, 0, false, &s, NULL);
     d->own--;

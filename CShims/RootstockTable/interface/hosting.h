@@ -77,4 +77,7 @@ int rootstock_is_attached(sqlite3 *db, const char *schema);
 ** be another one then. */
 char *rootstock_native_error(sqlite3 *db, const char *sql, int length, const char *told, int *offset);
 
+/* What names the rowid in a statement on that table of main: no other column has the name. Null: nothing does. */
+const char *rootstock_rowid_name(sqlite3 *db, const char *table);
+
 #endif

@@ -108,6 +108,15 @@ void rootstock_abort_changes(sqlite3 *db, int abort) {
     if (c != NULL) executor_of(c)->aborted = abort != 0;
 }
 
+static const rst_table *table_of(rst_connection *c, const char *name) {
+    return c == NULL || store_of(c)->shared == NULL || schema_of(c)->sidecar ? NULL : rst_table_find(c, name);
+}
+
+const char *rootstock_rowid_name(sqlite3 *db, const char *table) {
+    const rst_table *found = table_of(rst_connection_of(db), table);
+    return found == NULL ? "_rowid_" : rst_rowid_name(found);
+}
+
 static int put_value(rst_connection *c, const rst_table *table, const char *column, sqlite3_int64 rowid, int type,
                      const void *bytes, sqlite3_uint64 size) {
     sqlite3_stmt *statement = NULL;
@@ -133,7 +142,7 @@ int rootstock_put_value(sqlite3 *db, const char *table, const char *column, sqli
     if ((code & 0xff) == SQLITE_LOCKED) code = SQLITE_OK; /* statements run: the schema stays until they end */
     if (code != SQLITE_OK) return code;
     c = rst_connection_of(db);
-    found = c == NULL || store_of(c)->shared == NULL || schema_of(c)->sidecar ? NULL : rst_table_find(c, table);
+    found = table_of(c, table);
     if (found == NULL || found->without_rowid) return SQLITE_NOTFOUND;
     return put_value(c, found, column, rowid, type, bytes, size);
 }
