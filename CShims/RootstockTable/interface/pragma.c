@@ -209,6 +209,7 @@ static int begin(rst_connection *c, sqlite3_vtab_cursor *base, const char *schem
     int code;
     sqlite3_finalize(cursor->statement);
     cursor->statement = NULL;
+    cursor->shown.row = cursor->shown.count = 0;
     code = prepare(c, base, cursor->name, schema);
     if (code != SQLITE_OK) return code;
     /* A PRAGMA of its own has it in its text. */
@@ -253,15 +254,14 @@ static int ask(sqlite3_vtab_cursor *base, int number, const char *text, int coun
     if (reads_by_row(c, definition_of(base), name)) {
         code = begin(c, base, schema, name_value);
         if (code != SQLITE_OK || rst_counted_eof(base)) return code;
-        (void)sqlite3_reset(cursor->statement);
-        cursor->shown.row = cursor->shown.count = 0;
     }
     /* The schema is read as a table is: while its statement or transaction lasts it stands still, as all else does. */
     if (store_of(c)->shared != NULL) code = rst_snapshot_take(c, rst_read_begin_renewing, &message);
     (void)rst_take_message(base->pVtab, code, message);
     if (code != SQLITE_OK) return code;
-    if (is_list(base) || (cursor->statement != NULL && store_of(c)->epoch == epoch)) return next_row(base);
-    return begin(c, base, schema, name_value);
+    if (is_list(base)) return next_row(base);
+    /* The first row stands unless the schema has become another meanwhile. */
+    return cursor->statement != NULL && store_of(c)->epoch == epoch ? SQLITE_OK : begin(c, base, schema, name_value);
 }
 
 static int pragma_filter(sqlite3_vtab_cursor *base, int number, const char *text, int count, sqlite3_value **values) {
