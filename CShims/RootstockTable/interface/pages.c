@@ -37,7 +37,8 @@ static int count_written(rst_connection *c, page_count *count, char **message) {
         for (int i = 0; i < table->index_count && code == SQLITE_OK; i++)
             code = add_tree(c, &table->indexes[i].tree, &used, message);
     }
-    if (code != SQLITE_OK) return code;
+    /* An engine that knows no pages of a tree has told of its last commit, which stays. */
+    if (code != SQLITE_OK || used == HEADER_PAGES) return code;
     if (used > count->all) count->all = used;
     count->free = count->all - used;
     return SQLITE_OK;

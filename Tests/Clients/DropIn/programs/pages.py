@@ -48,3 +48,12 @@ for query in ["SELECT * FROM pragma_user_version()", "SELECT x.user_version FROM
               "SELECT name FROM pragma_database_list()", "SELECT * FROM pragma_integrity_check()", "SELECT schema_version > 1 FROM pragma_schema_version",
               "SELECT schema_version > 1 FROM pragma_schema_version()"]:
     print(query, one.execute(query).fetchall())
+
+# An engine that knows no pages of a tree: none of its file's become free by what is written.
+plain = sqlite3.connect("file:plain.db?engine=sqlite-btree", uri=True, isolation_level=None)
+plain.execute("CREATE TABLE t(a INTEGER PRIMARY KEY, b)")
+plain.execute("BEGIN")
+fill(plain, "t")
+print("without pages", ask(plain)[1])
+plain.execute("COMMIT")
+print("without pages", ask(plain)[0] > 100)
