@@ -5,7 +5,7 @@
 ** tells no such order, so that all rows are read. The front door asks for the row instead:
 **
 **   SELECT min(b.x) FROM b JOIN a ON ... WHERE a.y = ?1            becomes
-**   SELECT min("least") AS "min(b.x)" FROM (SELECT b.x AS "least" FROM b JOIN a ON ...
+**   SELECT min("rootstock least") AS "min(b.x)" FROM (SELECT b.x AS "rootstock least" FROM b JOIN a ON ...
 **   WHERE (a.y = ?1) AND b.x >= -9e999 ORDER BY b.x LIMIT 1)
 **
 ** Each value but NULL passes the comparison, by which an index is entered behind its NULLs: `>= ''` of a TEXT column.
@@ -23,7 +23,7 @@
 #include <limits.h>
 #include <string.h>
 
-#define ROOTSTOCK_LEAST "\"least\""
+#define ROOTSTOCK_LEAST "\"rootstock least\"" /* WHERE sees the name: a plain one could be a word of the program's */
 
 typedef struct least {
     rst_connection *c;

@@ -197,14 +197,15 @@ static void tell_target(teller *t, const rst_syntax *change) {
 
 /* A statement without a word or mark of such a term is not worth a tree. all: partial indexes want more of them. */
 static bool may_exclude(const char *p, const char *end, bool all) {
-    bool not = false;
+    bool negated = false;
     for (;;) {
         rst_token token = rst_token_next(&p, end);
         if (token.type == TOKEN_END) return false;
         if (rst_token_is(&token, "LIKE") || rst_token_is(&token, "NOTNULL")) return true;
-        if (not &&rst_token_is(&token, "NULL")) return true;
-        not = rst_token_is(&token, "NOT");
-        if (all && (not || rst_token_is(&token, "IS") || rst_token_mark(&token, "<>") || rst_token_mark(&token, "!=")))
+        if (negated && rst_token_is(&token, "NULL")) return true;
+        negated = rst_token_is(&token, "NOT");
+        if (all &&
+            (negated || rst_token_is(&token, "IS") || rst_token_mark(&token, "<>") || rst_token_mark(&token, "!=")))
             return true;
     }
 }
