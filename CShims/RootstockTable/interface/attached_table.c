@@ -284,8 +284,11 @@ static int commit(sqlite3_vtab *base) {
 }
 
 static int rollback(sqlite3_vtab *base) {
-    ((rst_attached_vtab *)base)->attached->joined = false;
-    rst_inner_rollback(((rst_attached_vtab *)base)->attached);
+    rst_attached *a = ((rst_attached_vtab *)base)->attached;
+    a->joined = false;
+    rst_inner_rollback(a);
+    /* Beside a statement that reads SQLite has its read lock by now, and this has ended the snapshot of it. */
+    if (a->teller.level == SQLITE_LOCK_SHARED) rst_inner_unreserved(a);
     return SQLITE_OK;
 }
 
