@@ -113,6 +113,12 @@ static bool holds(const rst_syntax *condition, const char *column) {
     return (rst_token_mark(&mark, "=") || rst_token_mark(&mark, "==")) && rst_token_same_name(&name, column);
 }
 
+/* Whether ANALYZE found so few values of the first column that one value's rows, each of them looked up, cost more than
+** a scan of all rows. */
+static bool has_few_values(const rst_table *table, const rst_index *index) {
+    return index->rows_per_prefix != NULL && index->rows_per_prefix[0] * 10 > table->table_rows;
+}
+
 /* Whether an index of the statement's only table has the column's order, behind columns that WHERE holds equal. Not
 ** where another index has more of these, which finds fewer rows: they are sorted at once. */
 static bool leads_alone(const rst_table *table, int column, const rst_syntax *where) {
@@ -124,7 +130,7 @@ static bool leads_alone(const rst_table *table, int column, const rst_syntax *wh
                where != NULL && holds(where->first, table->columns[index->parts[held].column].name))
             held++;
         if (index->where == NULL && held < index->part_count && index->parts[held].column == column) {
-            if (held > leading) leading = held;
+            if (held > leading && (held > 0 || !has_few_values(table, index))) leading = held;
         } else if (held > other) {
             other = held;
         }
