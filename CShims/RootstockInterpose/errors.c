@@ -10,7 +10,7 @@
 #include "interpose.h"
 
 static int shown(const rsti_database *d, int code) {
-    return d->extended ? code : code & 0xff;
+    return __atomic_load_n(&d->extended, __ATOMIC_RELAXED) ? code : code & 0xff;
 }
 
 int rsti_fail(rsti_database *d, int code, const char *message) {
@@ -39,21 +39,21 @@ int rsti_failed(rsti_database *d, int code) {
     if (fine == 0) return code;
     coarse = sqlite3_extended_errcode(d->db);
     if (coarse == fine) return code;
-    d->coarse = coarse;
-    d->fine = fine;
+    rsti_tell(&d->coarse, coarse);
+    rsti_tell(&d->fine, fine);
     return shown(d, fine);
 }
 
 int rsti_extended(rsti_database *d) {
-    int code = sqlite3_extended_errcode(d->db);
-    return d->fine != 0 && code == d->coarse ? d->fine : code;
+    const int code = sqlite3_extended_errcode(d->db), fine = rsti_told(&d->fine);
+    return fine != 0 && code == rsti_told(&d->coarse) ? fine : code;
 }
 
 INTERPOSED(int, errcode, (sqlite3 * db)) {
     rsti_database *d;
     RSTI_START();
     d = db == NULL ? NULL : RSTI_FIND(db);
-    return d != NULL && d->fine != 0 ? shown(d, rsti_extended(d)) : sqlite3_errcode(db);
+    return d != NULL && rsti_told(&d->fine) != 0 ? shown(d, rsti_extended(d)) : sqlite3_errcode(db);
 }
 
 INTERPOSED(int, extended_errcode, (sqlite3 * db)) {
@@ -65,9 +65,11 @@ INTERPOSED(int, extended_errcode, (sqlite3 * db)) {
 
 INTERPOSED(int, error_offset, (sqlite3 * db)) {
     rsti_database *d;
+    int error;
     RSTI_START();
     d = db == NULL ? NULL : RSTI_FIND(db);
-    if (d != NULL && d->error_for != 0 && sqlite3_extended_errcode(db) == d->error_for) return d->error_offset;
+    error = d == NULL ? 0 : rsti_told(&d->error_for);
+    if (error != 0 && sqlite3_extended_errcode(db) == error) return rsti_told(&d->error_offset);
     return sqlite3_error_offset(db);
 }
 
@@ -75,7 +77,7 @@ INTERPOSED(int, extended_result_codes, (sqlite3 * db, int on)) {
     rsti_database *d = RSTI_FIND(db);
     int code;
     if (d != NULL) rsti_enter(d);
-    if (d != NULL) d->extended = on != 0;
+    if (d != NULL) __atomic_store_n(&d->extended, on != 0, __ATOMIC_RELAXED);
     code = sqlite3_extended_result_codes(db, on);
     if (d != NULL) rsti_leave(d);
     return code;

@@ -343,9 +343,16 @@ int rsti_end(rsti_database *d, int code);
 ** it. */
 int rsti_failed(rsti_database *d, int code);
 int rsti_extended(rsti_database *d);
+/* What the connection's error is. As natively, any thread may ask for its code, and waits for no other one's call. */
+static inline int rsti_told(const int *what) {
+    return __atomic_load_n(what, __ATOMIC_RELAXED);
+}
+static inline void rsti_tell(int *what, int value) {
+    __atomic_store_n(what, value, __ATOMIC_RELAXED);
+}
 static inline void rsti_clear_error(rsti_database *d) {
-    d->fine = 0;
-    d->error_for = 0; /* and error_offset says nothing */
+    rsti_tell(&d->fine, 0);
+    rsti_tell(&d->error_for, 0); /* and error_offset says nothing */
 }
 
 /* ---- execute.c ---- */

@@ -22,9 +22,9 @@ static void place_error(rsti_database *d, const char *all, const char *text, int
     int offset = sqlite3_error_offset(d->db), front = 0, back = 0, size = (int)strlen(rewritten);
     while (front < used && front < size && text[front] == rewritten[front]) front++;
     while (back < used - front && back < size - front && text[used - 1 - back] == rewritten[size - 1 - back]) back++;
-    d->error_for = sqlite3_extended_errcode(d->db);
+    rsti_tell(&d->error_for, sqlite3_extended_errcode(d->db));
     if (offset >= front) offset = offset >= size - back ? offset - size + used : -1;
-    d->error_offset = offset < 0 ? -1 : offset + (int)(text - all);
+    rsti_tell(&d->error_offset, offset < 0 ? -1 : offset + (int)(text - all));
 }
 
 /* The fault as SQLite finds it in the program's text: what was rewritten in the middle has lost its place. */
@@ -36,8 +36,8 @@ static void name_natively(rsti_database *d, const char *all, const char *text, i
     native = told == NULL ? NULL : rootstock_native_error(d->db, text, length, told, &offset);
     if (native != NULL || told != NULL) (void)rsti_fail(d, SQLITE_ERROR, native != NULL ? native : told);
     if (native != NULL) {
-        d->error_for = SQLITE_ERROR;
-        d->error_offset = offset < 0 ? -1 : offset + (int)(text - all);
+        rsti_tell(&d->error_for, SQLITE_ERROR);
+        rsti_tell(&d->error_offset, offset < 0 ? -1 : offset + (int)(text - all));
     }
     sqlite3_free(native);
     sqlite3_free(told);

@@ -110,7 +110,7 @@ static void another_commits(void) {
 
 /* Another thread interrupts what this one runs. */
 static void *interrupter(void *argument) {
-    while (*(volatile int *)argument == 0) {
+    while (__atomic_load_n((int *)argument, __ATOMIC_RELAXED) == 0) {
         sqlite3_sleep(20);
         sqlite3_interrupt(shared);
     }
@@ -118,7 +118,7 @@ static void *interrupter(void *argument) {
 }
 
 int main(void) {
-    volatile int over = 0;
+    int over = 0;
     pthread_t thread;
     sqlite3_open_v2("data.db", &shared, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX, NULL);
     run("PRAGMA journal_mode = wal; PRAGMA synchronous = off");
@@ -136,7 +136,7 @@ int main(void) {
     pthread_create(&thread, NULL, interrupter, (void *)&over);
     run("SELECT count(*) FROM t a, t b, t c WHERE a.n + b.n = c.n + 1000");
     run("CREATE TABLE big AS SELECT a.n, b.n FROM t a, t b, t c");
-    over = 1;
+    __atomic_store_n(&over, 1, __ATOMIC_RELAXED);
     pthread_join(thread, NULL);
     run("SELECT count(*) FROM t; PRAGMA integrity_check");
     printf("close %d\n", sqlite3_close(shared));
