@@ -1,6 +1,6 @@
 /*
-** blob_rowids.c - incremental blobs of tables whose columns have the words rowid, oid and _rowid_. A handle is opened by
-** the row's real number, which such a column's value is not.
+** blob_rowids.c - incremental blobs of tables whose columns have the words rowid, oid and _rowid_. A handle is opened
+** by the row's real number, which such a column's value is not.
 */
 #include <sqlite3.h>
 #include <stdio.h>
