@@ -31,11 +31,9 @@ static bool has_others(rst_connection *c) {
 }
 
 static bool is_missing(sqlite3 *db, const char *name) {
-    sqlite3_stmt *statement = NULL;
-    char *sql = sqlite3_mprintf("SELECT 1 FROM \"%w\"", name);
-    const int code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+    sqlite3_stmt *statement;
+    const int code = rst_prepare(db, &statement, "SELECT 1 FROM \"%w\"", name);
     sqlite3_finalize(statement);
-    sqlite3_free(sql);
     return code == SQLITE_ERROR;
 }
 

@@ -58,16 +58,6 @@ static int count_pages(rst_connection *c, page_count *count, char **message) {
     return store->writer != NULL && store->wrote ? count_written(c, count, message) : SQLITE_OK;
 }
 
-static int hold(rst_connection *c, char **message) {
-    rootstock_transaction *transaction;
-    bool is_writer;
-    int code = rst_read_begin_renewing(c, &transaction, &is_writer, message);
-    if (code != SQLITE_OK) return code;
-    code = rst_snapshot_hold(c);
-    rst_read_end(c, is_writer);
-    return code;
-}
-
 /* rootstock_pages(free): all, or those that are free. */
 static void pages_function(sqlite3_context *context, int count, sqlite3_value **values) {
     rst_connection *c = rst_function_connection(context);
@@ -75,7 +65,7 @@ static void pages_function(sqlite3_context *context, int count, sqlite3_value **
     char *message = NULL;
     int code = count_pages(c, &pages, &message);
     UNUSED(count);
-    if (code == SQLITE_OK) code = hold(c, &message);
+    if (code == SQLITE_OK) code = rst_snapshot_take(c, rst_read_begin_renewing, &message);
     if (code != SQLITE_OK)
         rst_function_fail(context, c, code, message);
     else
