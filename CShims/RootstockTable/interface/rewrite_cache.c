@@ -396,6 +396,15 @@ static bool is_no_concern(const char *sql, const char *end) {
     return false;
 }
 
+/* Whether a CAST stands there, which ends in a parenthesis. */
+static bool has_cast(const char *sql, const char *end) {
+    if (memchr(sql, ')', (size_t)(end - sql)) == NULL) return false;
+    for (const char *p = sql; end - p >= 4; p++) {
+        if ((*p | 0x20) == 'c' && are_letters(p, "cast")) return true;
+    }
+    return false;
+}
+
 bool rst_rewrite_cache_has(rst_connection *c, const char *sql, const char *end, char **made) {
     rst_front *front = front_of(c);
     static const char mask[8] = {-1, -1, -1, -1, -1, -1, -1, 0}, select[8] = "select ";
@@ -405,11 +414,12 @@ bool rst_rewrite_cache_has(rst_connection *c, const char *sql, const char *end, 
         return front->rewrite_cache != NULL && front->rewrite_cache->state == planner_of(c)->schema_state &&
                is_short_remembered(front->rewrite_cache, sql, size);
     /* SELECT count(*) FROM t has a way of its own. */
-    /* With an index on an expression, or of rows that are not something, a query may have to say what it compares. */
+    /* With an index on an expression, or of rows that are not something, a query may have to say what it compares. With
+    ** an index of some rows a CAST hides its value (cast_literals.c). */
     if ((sql[0] | 0x20) == 's' && ((word_at(sql) | EACH(0x20)) & word_at(mask)) == word_at(select) &&
         !rewriter_of(c)->has_expressions && !rewriter_of(c)->has_exclusions &&
         rewriter_of(c)->view_joins == VIEWS_INNER && (sql[7] | 0x20) != 'c' && sql[7] > ' ' && sql[7] != '-' &&
-        sql[7] != '/' && is_no_concern(sql, end))
+        sql[7] != '/' && is_no_concern(sql, end) && !(rewriter_of(c)->has_conditions && has_cast(sql, end)))
         return true;
     return is_known(c, sql, end, made);
 }

@@ -11,6 +11,16 @@ static bool is_text(const rootstock_value *value) {
     return value->type == VALUE_TEXT;
 }
 
+/* Of 0x7fffffffffff sqlite3_vtab_rhs_value tells the text. */
+static bool spells_hexadecimal(const rootstock_value *value) {
+    const char *p;
+    size_t size = value->size;
+    if (!is_text(value)) return false;
+    p = value->as.data;
+    if (size > 0 && *p == '-') p++, size--;
+    return size > 1 && p[0] == '0' && (p[1] | 0x20) == 'x';
+}
+
 int rst_known_from(const rst_table *table, sqlite3_index_info *info, bool trusted, rst_known *known, int room,
                    rootstock_buffer *hold) {
     int count = 0;
@@ -54,7 +64,7 @@ int rst_known_from(const rst_table *table, sqlite3_index_info *info, bool truste
         rst_value_from(value, &k->value);
         /* See the head of this file. */
         whole = affinity >= AFFINITY_NUMERIC || k->value.type == VALUE_BLOB || k->value.type == VALUE_TEXT;
-        if (!whole || k->value.type == VALUE_NULL) continue;
+        if (!whole || k->value.type == VALUE_NULL || spells_hexadecimal(&k->value)) continue;
         if (rst_value_affinity(&k->value, value, affinity >= AFFINITY_NUMERIC ? AFFINITY_NUMERIC : affinity, hold) !=
             SQLITE_OK)
             continue;

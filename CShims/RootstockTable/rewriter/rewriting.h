@@ -20,6 +20,9 @@ typedef struct rst_rewriting {
 void rst_write_table(rst_rewriting *w, const rst_syntax *node, const rst_syntax *join, bool item);
 /* row_values.c: a SYNTAX_IN of a WHERE or ON. */
 void rst_write_row_value(rst_rewriting *w, const rst_syntax *in);
+/* cast_literals.c: the operand of a CAST, a result of a view or subquery; a row of its VALUES. */
+void rst_write_literal(rst_rewriting *w, const rst_syntax *node);
+void rst_write_values(rst_rewriting *w, const rst_syntax *row);
 /* left_joins.c: a SYNTAX_FROM of the node; outermost: no other SELECT has that in parentheses. */
 void rst_write_joins(rst_rewriting *w, const rst_syntax *node, const rst_syntax *from, bool outermost);
 /* join_order.c: LEFT JOINs go behind the inner joins that they stand before. SQLITE_OK or SQLITE_NOMEM. */
