@@ -33,6 +33,7 @@
 #include "rewriter/changes.h"
 
 #include "catalog/column_sets.h"
+#include "catalog/statement_check.h"
 #include "ddl/declare.h"
 #include "parser/shape.h"
 #include "rewriter/key_order.h"
@@ -56,7 +57,7 @@ static bool is_schema(rst_connection *c, const rst_token *name) {
 }
 
 /* changes() of a statement on a store's table, but in RETURNING, where its text is a column's name. */
-static int rewrite_changes(const rst_statement_parts *parts, char **out) {
+static int rewrite_changes(rst_connection *c, const rst_statement_parts *parts, char **out) {
     const char *sql = parts->whole.start, *end = parts->whole.end, *p = sql;
     char *text = NULL;
     int code;
@@ -64,7 +65,7 @@ static int rewrite_changes(const rst_statement_parts *parts, char **out) {
     while (p < end && ((*p | 0x20) != 'c' || sqlite3_strnicmp(p, "changes", 7) != 0)) p++;
     if (p >= end) return SQLITE_OK;
     p = parts->returning.start != NULL ? parts->returning.start : end;
-    code = rst_changes_rewrite(sql, p, true, &text);
+    code = rst_changes_rewrite(c, sql, p, true, &text);
     if (text == NULL) return code;
     *out = sqlite3_mprintf("%s%.*s", text, (int)(end - p), p);
     sqlite3_free(text);
@@ -197,7 +198,7 @@ static int rewrite_data(rst_connection *c, const char *sql, const char *end, cha
         sql = once;
         end = once + strlen(once);
     }
-    if (code == SQLITE_OK && table != NULL) code = rewrite_changes(&parts, &counted);
+    if (code == SQLITE_OK && table != NULL) code = rewrite_changes(c, &parts, &counted);
     if (counted != NULL) {
         sql = counted;
         end = counted + strlen(counted);
@@ -354,7 +355,7 @@ static bool count_of_table(rst_connection *c, const char *p, const char *end, bo
     if (!rst_token_names(&name) || rst_token_next(&p, end).type != TOKEN_END) return false;
     *counts = true;
     table = rst_target(c, &schema, &name);
-    if (table == NULL) return false;
+    if (table == NULL || rst_function_is_replaced(c, "count")) return false;
     if (alias.type != TOKEN_END) {
         *out = sqlite3_mprintf("SELECT rootstock_count(%Q) AS %.*s", table->name, (int)alias.size, alias.text);
         return true;

@@ -235,7 +235,7 @@ static int compile_returning(rst_connection *c, rst_table *table, const rst_stat
     }
     list = once;
     size = (int)strlen(once);
-    result = rst_changes_rewrite(list, list + size, true, &counted);
+    result = rst_changes_rewrite(c, list, list + size, true, &counted);
     if (counted != NULL) {
         list = counted;
         size = (int)strlen(counted);

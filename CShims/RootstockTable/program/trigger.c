@@ -167,7 +167,8 @@ static int make(rst_connection *c, bool in_temp, int number, char *view, char *t
 static int append_when(rst_connection *c, rst_span when, sqlite3_str *text) {
     static const char condition[] = "SELECT 1 WHERE "; /* of a statement, as which it is written otherwise */
     char *written = sqlite3_mprintf("%s%.*s", condition, (int)(when.end - when.start), when.start), *counted = NULL;
-    int code = written == NULL ? SQLITE_NOMEM : rst_changes_rewrite(written, written + strlen(written), true, &counted);
+    int code =
+        written == NULL ? SQLITE_NOMEM : rst_changes_rewrite(c, written, written + strlen(written), true, &counted);
     if (counted != NULL) {
         sqlite3_free(written);
         written = counted;

@@ -10,6 +10,7 @@
 #include "rewriter/rewriter.h"
 #include "rewriter/changes.h"
 
+#include "catalog/statement_check.h"
 #include "parser/tokens.h"
 
 #include <string.h>
@@ -51,7 +52,7 @@ static void over_function(sqlite3_context *context, int count, sqlite3_value **v
     if (rewriter->changes.kept_for >= rewriter->trigger_depth - 1) rewriter->changes.kept_for = -2;
 }
 
-int rst_changes_rewrite(const char *text, const char *end, bool first, char **out) {
+int rst_changes_rewrite(rst_connection *c, const char *text, const char *end, bool first, char **out) {
     const char *p = text, *copied = text;
     rst_token previous = {TOKEN_END, text, 0};
     sqlite3_str *str = NULL;
@@ -64,6 +65,7 @@ int rst_changes_rewrite(const char *text, const char *end, bool first, char **ou
             open = rst_token_next(&q, end);
             close = rst_token_next(&q, end);
             if (rst_token_mark(&open, "(") && rst_token_mark(&close, ")")) {
+                if (str == NULL && rst_function_is_replaced(c, "changes")) return SQLITE_OK;
                 if (str == NULL) str = sqlite3_str_new(NULL);
                 sqlite3_str_append(str, copied, (int)(token.text - copied));
                 sqlite3_str_appendf(str, "rootstock_changes(%d)", first);

@@ -221,7 +221,7 @@ int rst_transform_body(rst_connection *c, rst_table *table, const char *text, co
         verb = rst_token_next(&behind, stop);
         if (verb.type == TOKEN_END) continue;
         if (table != NULL) {
-            code = rst_changes_rewrite(start, stop, first, &counted);
+            code = rst_changes_rewrite(c, start, stop, first, &counted);
             if (code != SQLITE_OK) return code;
             if (counted != NULL) {
                 if (!first) sqlite3_str_appendall(out, "SELECT rootstock_changes_over(); ");
