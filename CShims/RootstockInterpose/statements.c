@@ -109,9 +109,9 @@ static int step_control(rsti_statement *s) {
         (rsti_begins_with(s->text, s->length, "BEGIN") || rsti_begins_with(s->text, s->length, "SAVEPOINT")))
         rootstock_hold_snapshot(d->db, true);
     code = sqlite3_step(s->real);
-    if (code != SQLITE_DONE || (d->blobs == NULL && !within) || !rsti_begins_with(s->text, s->length, "ROLLBACK"))
-        return code;
-    rsti_blobs_expire(d, NULL, NULL);
+    if (code != SQLITE_DONE || !rsti_begins_with(s->text, s->length, "ROLLBACK")) return code;
+    if (!sqlite3_get_autocommit(d->db)) rootstock_abort_reads(d->db); /* ROLLBACK TO */
+    if (d->blobs != NULL || within) rsti_blobs_expire(d, NULL, NULL);
     if (within && !sqlite3_get_autocommit(d->db)) { /* ROLLBACK TO */
         d->aborts = true;
         rootstock_abort_changes(d->db, 1);

@@ -160,6 +160,7 @@ int rst_cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
     k->on_writer = false;
     k->brief = (store_of(table->connection)->engine->capabilities & ROOTSTOCK_CAPABILITY_BRIEF_SLICES) != 0;
     k->detached = false;
+    k->aborted = false;
     k->walker_fresh = false;
     k->opened_epoch = store_of(table->connection)->epoch;
     k->eof = true;
@@ -203,6 +204,14 @@ void rst_cursors_detach(rst_connection *c) {
         if (k->walker_tree != NULL) rst_walker_close(&k->walker);
         k->walker_tree = NULL;
         k->walker_fresh = false;
+    }
+}
+
+void rst_cursors_abort(rst_connection *c) {
+    for (rst_cursor *k = executor_of(c)->open_cursors; k != NULL; k = k->open_next) {
+        k->aborted = true;
+        k->walking = false;
+        k->repeated = k->plan; /* which has the next look-up see it */
     }
 }
 

@@ -125,6 +125,7 @@ typedef struct rst_cursor {
     struct rst_transient *transient; /* the transient index that gives the rows, or null */
     uint32_t transient_place;        /* ... and the row's place in it */
     uint32_t stepped;                /* rows gone by between bounds that a transient index would do without */
+    bool aborted;                    /* a ROLLBACK took the schema back under it: it goes no further */
     bool detached; /* the transaction ended under the cursor: it goes on behind `saved` in a new snapshot */
     rootstock_buffer saved;
     rootstock_buffer hint; /* what a plan with a hint was given */

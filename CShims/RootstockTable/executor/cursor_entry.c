@@ -52,7 +52,7 @@ static int lose_row(rst_cursor *k) {
 static int locate_detached(rst_cursor *k) {
     rootstock_transaction *transaction;
     bool is_writer;
-    int code = rst_read_begin(k->connection, &transaction, &is_writer, NULL);
+    int code = k->aborted ? SQLITE_ABORT_ROLLBACK : rst_read_begin(k->connection, &transaction, &is_writer, NULL);
     if (code != SQLITE_OK) return code;
     code = rst_tree_get(k->connection, transaction, &k->table->tree, k->row_key, k->row_value, &k->hold);
     if (code == SQLITE_ROW) {

@@ -290,6 +290,7 @@ static inline int filter(rst_cursor *k, int number, int count, sqlite3_value **v
     if (plan == NULL) plan = rst_plan_carried(k->connection, table, number);
     if (plan == NULL) return SQLITE_SCHEMA; /* of a statement prepared for another schema */
     if (k->repeated != NULL) {
+        if (k->aborted) return SQLITE_ABORT_ROLLBACK;
         if (k->repeated == plan && store_of(k->connection)->writer == NULL && rst_cursor_repeats(k, values[0]))
             return SQLITE_OK;
         k->repeated = NULL;

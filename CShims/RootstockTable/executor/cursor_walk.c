@@ -93,6 +93,7 @@ static int leave_range(rst_cursor *k, int code) {
 __attribute__((noinline)) static int next_slowly(rst_cursor *k) {
     int code;
     k->borrowed = false; /* what is under the cursor is left */
+    if (k->aborted) return SQLITE_ABORT_ROLLBACK;
     if (k->transient != NULL) return rst_automatic_next(k);
     if (k->remaining > 0) {
         k->counted++;
@@ -224,6 +225,7 @@ int rst_cursor_stop_counting(rst_cursor *k) {
     uint64_t steps = k->counted;
     int code;
     k->remaining = 0;
+    if (k->aborted) return SQLITE_ABORT_ROLLBACK;
     if (k->detached) {
         code = rst_read_begin(k->connection, &k->transaction, &k->on_writer, NULL);
         if (code != SQLITE_OK) return code;

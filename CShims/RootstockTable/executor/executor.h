@@ -23,6 +23,8 @@ int rst_cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
 int rst_cursor_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid);
 void rst_cursors_drop_spare(rst_table *table);
 void rst_cursors_detach(rst_connection *c);
+/* From here on their statements fail with SQLITE_ABORT_ROLLBACK, where they go on. */
+void rst_cursors_abort(rst_connection *c);
 /* Before a change in the write transaction, while c->writer_cursors is not null: what cursors show of the engine's
 ** bytes they copy. SQLITE_OK or SQLITE_NOMEM. */
 int rst_cursors_keep(rst_connection *c);

@@ -19,7 +19,7 @@ typedef struct rst_executor {
     bool shadow_upkeep;  /* a native foreign-key table is being brought in step */
     bool refreshing;
     struct rst_cursor *open_cursors;
-    int all_cursors;             /* of all tables, those of an earlier schema among them */
+    int all_cursors;             /* of all tables, those of an earlier schema and of attached stores among them */
     bool dropping_rows;          /* the rows of a table that is being dropped: keys that fit nothing are passed over */
     bool dropping_ends;          /* the transaction ends with that DROP */
     int64_t dropping_violations; /* deferred ones before it */

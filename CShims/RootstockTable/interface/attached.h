@@ -79,6 +79,8 @@ int rst_inner_read(rst_attached *a, char **message);
 int rst_inner_write(rst_attached *a, char **message);
 int rst_inner_commit(rst_attached *a, char **message);
 void rst_inner_rollback(rst_attached *a);
+/* The schema of main or of an attached store was rolled back: what reads any of them goes no further. */
+void rst_reads_abort(rst_connection *c);
 /* Behind a statement: a trigger or a conflict clause may have rolled inner's transaction back. Then all of SQLite's
 ** goes, too. */
 bool rst_inner_rolled_back(rst_attached *a);
@@ -167,6 +169,8 @@ int rst_attached_register(rst_connection *c);
 int rst_attached_count(rst_attached *a, sqlite3_int64 changes, char **message);
 /* The attached store of that schema name, or null. */
 rst_attached *rst_attached_find(rst_connection *c, const char *schema);
+/* Whether the store has something of that name: an index or trigger, too, of which SQLite's own list knows nothing. */
+bool rst_attached_lists(rst_attached *a, const char *name);
 /* The store whose table, view, index or trigger a name without a schema means; null: none. */
 rst_attached *rst_attached_holding(rst_connection *c, const char *name);
 /* The store that a file name means: its path and engine, and options as rootstock_open takes them, all from

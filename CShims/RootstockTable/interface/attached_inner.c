@@ -201,8 +201,19 @@ int rst_inner_commit(rst_attached *a, char **message) {
     return SQLITE_OK;
 }
 
+void rst_reads_abort(rst_connection *c) {
+    rst_cursors_abort(c);
+    for (rst_attached *a = front_of(c)->attached; a != NULL; a = a->next) {
+        rst_connection *inner = rst_connection_of(a->inner);
+        if (inner != NULL) rst_cursors_abort(inner);
+    }
+}
+
 void rst_inner_rollback(rst_attached *a) {
+    const rst_connection *inner = a->writing ? rst_connection_of(a->inner) : NULL;
+    const bool changed = inner != NULL && store_of(inner)->schema_changed && !sqlite3_get_autocommit(a->c->db);
     if (!sqlite3_get_autocommit(a->inner)) (void)rst_inner_run(a, a->writing ? "ROLLBACK" : "COMMIT", NULL);
+    if (changed) rst_reads_abort(a->c);
     a->writing = a->lost = false;
     a->savepoint_count = a->from_level = 0;
     if (a->moved) a->declared = 0;
@@ -210,9 +221,12 @@ void rst_inner_rollback(rst_attached *a) {
 }
 
 bool rst_inner_rolled_back(rst_attached *a) {
+    const rst_connection *inner;
     if (!a->writing || !sqlite3_get_autocommit(a->inner)) return false;
     a->writing = false;
     a->from_level = 0;
+    inner = rst_connection_of(a->inner);
+    if (inner != NULL && store_of(inner)->schema_stale) rst_reads_abort(a->c);
     (void)rst_execute(a->c, NULL, "ROLLBACK");
     return true;
 }

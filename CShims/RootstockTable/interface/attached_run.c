@@ -275,6 +275,23 @@ static bool sets_number(const char *text) {
            (rst_token_same_name(&pragma.name, "user_version") || rst_token_same_name(&pragma.name, "application_id"));
 }
 
+/* As SQLite: no table and no index is dropped while a statement reads, be it of another database. */
+static int check_drop(rst_attached *a, const char *text, char **message) {
+    const rst_schema_statement s = rst_schema_statement_read(text, text + strlen(text));
+    char *name;
+    bool found;
+    if (!(rst_schema_statement_is(&s, "DROP", "TABLE") || rst_schema_statement_is(&s, "DROP", "INDEX")) ||
+        executor_of(a->c)->all_cursors == 0)
+        return SQLITE_OK;
+    name = rst_token_name(&s.name);
+    if (name == NULL) return SQLITE_NOMEM;
+    found = rst_attached_lists(a, name);
+    sqlite3_free(name);
+    if (!found) return SQLITE_OK; /* IF EXISTS */
+    rst_set_message(message, "database table is locked");
+    return SQLITE_LOCKED;
+}
+
 static int run_whole(rst_connection *c, runner *run, const char *schema, const char *text, int count,
                      sqlite3_value **values, rst_result_rows *rows, char **message) {
     rst_attached *a = schema == NULL || text == NULL ? NULL : rst_attached_find(c, schema);
@@ -295,7 +312,8 @@ static int run_whole(rst_connection *c, runner *run, const char *schema, const c
         rst_set_message(message, "cannot VACUUM from within a transaction");
         return SQLITE_ERROR;
     }
-    code = alone ? rst_execute_kept(c, message, "SAVEPOINT \"rootstock attached\"") : SQLITE_OK;
+    code = check_drop(a, text, message);
+    if (code == SQLITE_OK && alone) code = rst_execute_kept(c, message, "SAVEPOINT \"rootstock attached\"");
     if (code != SQLITE_OK) return code;
     counts = rst_begins_change(&first);
     code = run_inside(a, run, text, counts, count, values, rows, message);

@@ -101,15 +101,16 @@ static int destroy(sqlite3_vtab *base) {
 
 static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
     attached_cursor *cursor = sqlite3_malloc64(sizeof *cursor);
-    UNUSED(base);
     if (cursor == NULL) return SQLITE_NOMEM;
     memset(cursor, 0, sizeof *cursor);
+    executor_of(((rst_attached_vtab *)base)->attached->c)->all_cursors++;
     *out = &cursor->base;
     return SQLITE_OK;
 }
 
 static int close_cursor(sqlite3_vtab_cursor *base) {
     rst_kept_done(((attached_cursor *)base)->kept);
+    executor_of(((rst_attached_vtab *)base->pVtab)->attached->c)->all_cursors--;
     sqlite3_free(base);
     return SQLITE_OK;
 }

@@ -46,17 +46,21 @@ static bool lists(rst_connection *c, const char *schema, const rst_token *name) 
     return found;
 }
 
-/* An index or trigger of the store: SQLite's own list has its tables and views only. */
-static bool inner_lists(rst_attached *a, const rst_token *name) {
-    char *text = rst_token_name(name), *sql;
+bool rst_attached_lists(rst_attached *a, const char *name) {
+    char *sql = sqlite3_mprintf("SELECT 1 FROM sqlite_master WHERE name=%Q COLLATE NOCASE", name);
     rst_kept *kept = NULL;
     bool found = false;
-    sql = text == NULL ? NULL : sqlite3_mprintf("SELECT 1 FROM sqlite_master WHERE name=%Q COLLATE NOCASE", text);
     if (sql != NULL && rst_kept_get(a, sql, &kept, NULL) == SQLITE_OK) {
         found = sqlite3_step(kept->statement) == SQLITE_ROW;
         rst_kept_done(kept);
     }
     sqlite3_free(sql);
+    return found;
+}
+
+static bool inner_lists(rst_attached *a, const rst_token *name) {
+    char *text = rst_token_name(name);
+    const bool found = text != NULL && rst_attached_lists(a, text);
     sqlite3_free(text);
     return found;
 }

@@ -141,11 +141,18 @@ static void finalize_statements(rst_connection *c) {
     rst_programs_free(c);
 }
 
+/* Rows of a schema that was rolled back are no rows: as natively, a ROLLBACK of it ends every statement that reads. A
+** statement that fails on its own changes no schema for others. */
+static void forget_positions(rst_connection *c) {
+    rst_tables_forget_positions(c);
+    if (store_of(c)->writer == NULL && store_of(c)->schema_stale && !sqlite3_get_autocommit(c->db)) rst_reads_abort(c);
+}
+
 static const rst_store_hooks store_hooks = {
     .keep_cursors = rst_cursors_keep,
     .detach_cursors = rst_cursors_detach,
     .drop_spare_cursors = drop_spare_cursors,
-    .forget_positions = rst_tables_forget_positions,
+    .forget_positions = forget_positions,
     .forget_handles = rst_tables_forget_handles,
     .finalize_statements = finalize_statements,
     .name_tree = rst_tables_name_tree,

@@ -50,6 +50,8 @@ void rootstock_aside_end(sqlite3 *db, const rootstock_aside *aside);
 /* A function of the program's has rolled back to a savepoint: as natively the changes under way go no further, and end
 ** with SQLITE_ABORT_ROLLBACK. abort 0: none is under way any more. */
 void rootstock_abort_changes(sqlite3 *db, int abort);
+/* After a ROLLBACK TO: if the transaction has changed a schema, statements that read go no further, as natively. */
+void rootstock_abort_reads(sqlite3 *db);
 
 /* Says what a file name of ATTACH means on db: the path, engine and options of a store, as rootstock_open takes them,
 ** all from sqlite3_malloc. SQLITE_NOTFOUND: it is SQLite's own. Without it a file tells by its bytes, and a new one by

@@ -3,6 +3,7 @@
 */
 #include "executor/change.h"
 #include "interface/interface.h"
+#include "interface/attached.h"
 #include "interface/hosting.h"
 
 #include <string.h>
@@ -106,6 +107,19 @@ void rootstock_aside_end(sqlite3 *db, const rootstock_aside *aside) {
 void rootstock_abort_changes(sqlite3 *db, int abort) {
     rst_connection *c = rst_connection_of(db);
     if (c != NULL) executor_of(c)->aborted = abort != 0;
+}
+
+static bool doubts_schema(const rst_connection *c) {
+    return c != NULL && (store_of(c)->schema_changed || store_of(c)->schema_stale);
+}
+
+void rootstock_abort_reads(sqlite3 *db) {
+    rst_connection *c = rst_connection_of(db);
+    bool doubts = doubts_schema(c);
+    if (c == NULL) return;
+    for (rst_attached *a = front_of(c)->attached; a != NULL && !doubts; a = a->next)
+        doubts = doubts_schema(rst_connection_of(a->inner));
+    if (doubts) rst_reads_abort(c);
 }
 
 static const rst_table *table_of(rst_connection *c, const char *name) {
