@@ -78,12 +78,25 @@ static bool takes_excluded(const rst_table *table, const rst_clause *clause, con
     return clause->sources != NULL;
 }
 
+static bool is_rowid(const rst_table *table, int column) {
+    return column == -1 || column == table->rowid_column;
+}
+
+/* Whether a later assignment gives the rowid again: that one counts, and this one's value is not judged. */
+static bool is_given_again(const rst_table *table, const rst_clause *clause, int i) {
+    if (!is_rowid(table, clause->columns[i])) return false;
+    while (++i < clause->column_count) {
+        if (is_rowid(table, clause->columns[i])) return true;
+    }
+    return false;
+}
+
 /* Gives the row the i-th value of the clause's SELECT. */
 static int take_value(const rst_table *table, const rst_clause *clause, int i, sqlite3_stmt *statement,
                       rst_row_slot *row, char **message) {
     const int column = clause->columns[i];
-    const bool is_rowid = column == -1 || column == table->rowid_column;
-    const char affinity = is_rowid ? AFFINITY_INTEGER : table->columns[column].affinity;
+    const bool key = is_rowid(table, column);
+    const char affinity = key ? AFFINITY_INTEGER : table->columns[column].affinity;
     rootstock_value value;
     int code = SQLITE_OK;
     rst_column_value(statement, i, &value);
@@ -93,11 +106,11 @@ static int take_value(const rst_table *table, const rst_clause *clause, int i, s
         code = rst_value_affinity(&value, copy, affinity, &row->hold);
         sqlite3_value_free(copy);
     }
-    if (code == SQLITE_OK && is_rowid && value.type != VALUE_INTEGER) {
+    if (code == SQLITE_OK && key && value.type != VALUE_INTEGER) {
         rst_set_message(message, "datatype mismatch");
         code = SQLITE_MISMATCH;
     }
-    if (code == SQLITE_OK && is_rowid) row->rowid = value.as.integer;
+    if (code == SQLITE_OK && key) row->rowid = value.as.integer;
     if (code == SQLITE_OK && column >= 0) row->values[column] = value;
     return code;
 }
@@ -128,7 +141,7 @@ static int do_update(rst_connection *c, rst_table *table, const rst_clause *clau
         const int column = clause->columns[i];
         if (copies)
             row.values[column] = images[1].values[clause->sources[i]];
-        else
+        else if (!is_given_again(table, clause, i))
             code = take_value(table, clause, i, statement, &row, message);
         if (column >= 0 && code == SQLITE_OK) code = rst_columns_add(table, column, &changed, &row.beyond);
     }

@@ -182,7 +182,7 @@ static int rewrite_data(rst_connection *c, const char *sql, const char *end, cha
     rst_statement_parts parts;
     rst_syntax_tree tree;
     rst_table *table = NULL;
-    char *once, *counted = NULL, **made;
+    char *once = NULL, *counted = NULL, **made;
     int code = rst_statement_parse(&tree, sql, end, &parts);
     const bool schema_table = rst_changes_schema_table(&parts);
     *plain = parts.kind == KIND_SELECT; /* WITH; as without it */
@@ -193,7 +193,8 @@ static int rewrite_data(rst_connection *c, const char *sql, const char *end, cha
         return code;
     }
     if (parts.kind != KIND_SELECT) table = rst_target(c, &parts.schema, &parts.table);
-    code = rst_name_key_once(c, table, &tree, &parts, &once);
+    if (table != NULL && !rst_has_triggers(c, table, TRIGGER_UPDATE)) /* a program takes the last */
+        code = rst_name_key_once(table, &tree, &parts, &once);
     if (once != NULL) {
         sql = once;
         end = once + strlen(once);

@@ -33,16 +33,17 @@ static const char *key_name(const rst_table *table) {
     return rst_rowid_name(table);
 }
 
-int rst_name_key_once(rst_connection *c, const rst_table *table, rst_syntax_tree *tree, rst_statement_parts *parts,
-                      char **text) {
+int rst_name_key_once(const rst_table *table, rst_syntax_tree *tree, rst_statement_parts *parts, char **text) {
+    const int conflict = parts->conflict;
     int code;
     *text = NULL;
-    /* Triggers are fired by the names as they stand, and the last counts beside them anyway. */
-    if (table == NULL || parts->kind != KIND_UPDATE || rst_has_triggers(c, table, TRIGGER_UPDATE)) return SQLITE_OK;
+    if (table == NULL || parts->kind != KIND_UPDATE) return SQLITE_OK;
     code = rst_key_named_alike(table, parts->set, parts->whole, text);
     if (*text == NULL) return code;
     rst_syntax_free(tree);
-    return rst_statement_parse(tree, *text, *text + strlen(*text), parts);
+    code = rst_statement_parse(tree, *text, *text + strlen(*text), parts);
+    parts->conflict = conflict;
+    return code;
 }
 
 static bool parts_change(const rst_part *parts, int count, uint64_t set, const uint64_t *beyond) {

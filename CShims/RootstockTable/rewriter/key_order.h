@@ -21,9 +21,9 @@ bool rst_update_is_judged(const rst_table *table, const rst_statement_parts *par
 int rst_key_order_is(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, bool gathered,
                      uint64_t set, bool *out);
 /* An UPDATE of the table, which may be null, that names its key twice: *text gets one that names it once, and tree and
-** parts are of that. Else *text is null. The caller frees it after the tree. SQLITE_OK or SQLITE_NOMEM. */
-int rst_name_key_once(rst_connection *c, const rst_table *table, rst_syntax_tree *tree, rst_statement_parts *parts,
-                      char **text);
+** parts are of that. Else *text is null. The caller frees it after the tree. Triggers are fired by the names as they
+** stood before. SQLITE_OK or SQLITE_NOMEM. */
+int rst_name_key_once(const rst_table *table, rst_syntax_tree *tree, rst_statement_parts *parts, char **text);
 /* Whether a change of these columns moves a row to another key. */
 bool rst_key_changes(const rst_table *table, uint64_t set, const uint64_t *beyond);
 

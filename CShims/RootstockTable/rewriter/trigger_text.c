@@ -187,8 +187,6 @@ static int transform_statement(rst_connection *c, const rst_table *fired_by, con
     char *marked = NULL, *once = NULL;
     int code = rst_statement_parse(&tree, text, end, &parts);
     if (code == SQLITE_OK && parts.kind >= KIND_INSERT) table = rst_target(c, &parts.schema, &parts.table);
-    if (code == SQLITE_OK) code = rst_name_key_once(c, table, &tree, &parts, &once);
-    if (once != NULL) end = once + strlen(once);
     if (code == SQLITE_OK && table != NULL && parts.kind != KIND_INSERT)
         code = rst_body_marked(c, fired_by, table, &parts, &marked);
     if (marked != NULL) {
@@ -198,6 +196,8 @@ static int transform_statement(rst_connection *c, const rst_table *fired_by, con
         code = rst_statement_parse(&tree, marked, end, &parts);
         parts.conflict = conflict;
     }
+    if (code == SQLITE_OK) code = rst_name_key_once(table, &tree, &parts, &once); /* the mark tells its names */
+    if (once != NULL) end = once + strlen(once);
     if (code == SQLITE_OK) code = transform_marked(c, fired_by, table, &parts, end, out, message);
     rst_syntax_free(&tree);
     sqlite3_free(once);

@@ -20,3 +20,26 @@ CREATE TABLE n(rowid INTEGER PRIMARY KEY, oid);
 INSERT INTO n VALUES (1, 2);
 UPDATE n SET rowid = 5, oid = 6, _rowid_ = 7;
 SELECT * FROM n;
+-- Beside triggers the last value alone is judged, and in their bodies it counts.
+CREATE TABLE late(a INTEGER PRIMARY KEY, b, c);
+CREATE TABLE told(x);
+INSERT INTO late VALUES (1, 1, 1);
+INSERT INTO late VALUES (1, 1, 1) ON CONFLICT(a) DO UPDATE SET a = 'x', rowid = 9;
+CREATE TRIGGER late_key AFTER UPDATE OF a ON late BEGIN INSERT INTO told VALUES ('a ' || new.a); END;
+CREATE TRIGGER late_rowid AFTER UPDATE OF rowid ON late BEGIN INSERT INTO told VALUES ('rowid ' || new.a); END;
+UPDATE late SET a = 'x', a = 10;
+UPDATE late SET a = 'x', rowid = 11;
+UPDATE late SET rowid = 'x', a = 12;
+UPDATE late SET rowid = 'x', oid = 13;
+UPDATE late SET (a, a) = ('x', 14);
+UPDATE late SET (a, a) = (SELECT 'x', 15);
+UPDATE late SET a = 16, a = 'x';
+CREATE TRIGGER told_more AFTER INSERT ON told WHEN new.x = 'go' BEGIN
+  UPDATE late SET a = 'x', rowid = 20;
+  UPDATE late SET a = 'x', a = a + 1;
+  UPDATE late SET rowid = a + 20, a = a + 1 WHERE b = 1;
+  UPDATE late SET ("a", _rowid_) = (SELECT 268, 4) WHERE a = 22;
+END;
+INSERT INTO told VALUES ('go');
+SELECT * FROM late;
+SELECT * FROM told;
