@@ -107,6 +107,7 @@ typedef struct rst_plan {
     int lower;                    /* 0, or SQLITE_INDEX_CONSTRAINT_GT / GE / ISNOTNULL, on the column after those */
     int upper;                    /* 0, or SQLITE_INDEX_CONSTRAINT_LT / LE */
     bool lower_literal, upper_literal; /* the bound stands in the statement */
+    bool rowid_bounds;                 /* they are of the rowid, which stands behind all columns of the index */
     bool descending;
     bool
         /* the order is that of the whole key: of columns, too, that are held equal to what may stand for several values

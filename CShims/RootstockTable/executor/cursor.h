@@ -307,10 +307,6 @@ void rst_ahead_make(rst_ahead *ahead);
 /* ahead.keys[0 to count) are looked up, and the first is due. SQLITE_OK or a code. */
 int rst_ahead_fetch(rst_cursor *k, uint32_t count);
 
-/* ---- cursor_filter.c ---- */
-/* Whether a value of an IN list, or one with the rowid's affinity, means a rowid; which one. */
-bool rst_rowid_meant(sqlite3_value *value, int64_t *rowid);
-
 /* ---- cursor_list.c ---- */
 /* To the first row of an IN list of rowids. */
 int rst_cursor_list(rst_cursor *k, sqlite3_value *whole);

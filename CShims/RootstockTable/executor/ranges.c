@@ -272,6 +272,32 @@ static int ambiguous_equal(rst_ranges *ranges, const rootstock_buffer *prefix, c
     return code;
 }
 
+/* Of an index all of whose columns are held equal: the entries whose rowids, which stand behind, lie between bounds. */
+static int rowids_between(rst_ranges *ranges, const rst_plan *plan, sqlite3_value **bounds) {
+    rst_range *range = &ranges->range[0];
+    int64_t low = INT64_MIN, high = INT64_MAX;
+    unsigned char bytes[8];
+    int code;
+    ranges->prefix = ranges->held.size;
+    if ((plan->lower != 0 && !rst_rowid_bound(*bounds++, plan->lower, &low, &high)) ||
+        (plan->upper != 0 && !rst_rowid_bound(*bounds, plan->upper, &low, &high)) || low > high)
+        return SQLITE_OK;
+    code = set(&range->low, ranges->held.data, ranges->held.size);
+    if (code == SQLITE_OK) code = set(&range->high, ranges->held.data, ranges->held.size);
+    if (code != SQLITE_OK) return code;
+    range->has_high = true;
+    ranges->count = 1;
+    rootstock_rowid_encode(low, bytes);
+    code = rootstock_buffer_append(&range->low, bytes, sizeof bytes);
+    if (high == INT64_MAX) {
+        range->has_high = rootstock_key_successor(&range->high);
+    } else if (code == SQLITE_OK) {
+        rootstock_rowid_encode(high + 1, bytes);
+        code = rootstock_buffer_append(&range->high, bytes, sizeof bytes);
+    }
+    return code;
+}
+
 int rst_ranges_make(const rst_table *table, const rst_plan *plan, const rst_part *parts, sqlite3_value **values,
                     rst_ranges *ranges) {
     rootstock_buffer *prefix = &ranges->held, hold = {0}, upper_hold = {0};
@@ -322,6 +348,10 @@ int rst_ranges_make(const rst_table *table, const rst_plan *plan, const rst_part
         }
     }
     if (code != SQLITE_OK) goto done;
+    if (plan->rowid_bounds) {
+        code = rowids_between(ranges, plan, &values[argument]);
+        goto done;
+    }
     if (plan->lower != 0 || plan->upper != 0) {
         const rst_part *part = &parts[plan->equals];
         char affinity = affinity_of_part(table, part);

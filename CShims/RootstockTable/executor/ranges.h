@@ -37,4 +37,10 @@ int rst_ranges_in(const rst_table *table, const rst_plan *plan, const rst_part *
                   sqlite3_value **values, rst_ranges *ranges);
 void rst_ranges_free(rst_ranges *ranges);
 
+/* ---- rowid_values.c ---- */
+/* Narrows the rowids by a comparison with the value (SQLITE_INDEX_CONSTRAINT_...). False: none is left. */
+bool rst_rowid_bound(sqlite3_value *value, int op, int64_t *low, int64_t *high);
+/* Whether a value of an IN list, or one with the rowid's affinity, means a rowid; which one. */
+bool rst_rowid_meant(sqlite3_value *value, int64_t *rowid);
+
 #endif

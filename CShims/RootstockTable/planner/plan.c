@@ -61,7 +61,7 @@ static int describe(rst_table *table, const rst_candidate *k, rst_plan *plan) {
         for (int side = 0; side < 2; side++) {
             if ((side == 0 ? k->lower : k->upper) < 0) continue;
             {
-                int column = k->parts[k->equals].column;
+                int column = rst_plan_bounded_part(k)->column;
                 sqlite3_str_appendf(text, "%s%s%s?", any ? " AND " : "",
                                     column == -2                            ? "<expr>"
                                     : column < 0 || k->source == PLAN_ROWID ? "rowid"
@@ -179,12 +179,13 @@ static int choose(rst_table *table, sqlite3_index_info *info, const rst_candidat
         plan.null_equal[i] = constraint->op != SQLITE_INDEX_CONSTRAINT_EQ;
         if (constraint->op == SQLITE_INDEX_CONSTRAINT_ISNULL) plan.null_equal[i] = 2;
     }
+    plan.rowid_bounds = k->equals == k->part_count && (k->lower >= 0 || k->upper >= 0);
     if (k->lower >= 0) {
         plan.lower = rst_plan_operation_of(table, k, info, k->lower, k->equals);
         plan.lower_literal = rst_plan_is_literal(info, k->lower);
         info->aConstraintUsage[k->lower].argvIndex = argument++;
         info->aConstraintUsage[k->lower].omit =
-            k->parts[k->equals].column == -2 ||
+            rst_plan_bounded_part(k)->column == -2 ||
             (certain && !k->automatic_whole && (k->from_null || is_exact_bound(table, info, k, k->lower)));
     }
     if (k->upper >= 0) {
@@ -192,7 +193,7 @@ static int choose(rst_table *table, sqlite3_index_info *info, const rst_candidat
         plan.upper_literal = rst_plan_is_literal(info, k->upper);
         info->aConstraintUsage[k->upper].argvIndex = argument++;
         info->aConstraintUsage[k->upper].omit =
-            k->parts[k->equals].column == -2 ||
+            rst_plan_bounded_part(k)->column == -2 ||
             (certain && !k->automatic_whole && is_exact_bound(table, info, k, k->upper));
     }
     for (int i = 0; i < k->automatic; i++) info->aConstraintUsage[k->automatic_terms[i]].argvIndex = argument++;

@@ -48,6 +48,9 @@ typedef struct rst_candidate {
     double rows;            /* logarithmic */
 } rst_candidate;
 
+/* The part that the candidate's bounds are of, if there are any: behind all columns of an index it is the rowid. */
+const rst_part *rst_plan_bounded_part(const rst_candidate *k);
+
 /* log2 to a tenth, times 10, as SQLite's LogEst; back again; the sum of two. */
 double rst_log_estimate(double x);
 double rst_from_log(double x);

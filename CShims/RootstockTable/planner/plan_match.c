@@ -64,7 +64,7 @@ bool rst_plan_is_taken(const rst_candidate *k, int constraint) {
 int rst_plan_operation_of(const rst_table *table, const rst_candidate *k, const sqlite3_index_info *info,
                           int constraint, int part) {
     int operation = info->aConstraint[constraint].op;
-    if (k->parts[part].column == -2)
+    if (part < k->part_count && k->parts[part].column == -2)
         (void)rst_expression_fits(table, &info->aConstraint[constraint], &k->parts[part], &operation);
     return operation;
 }
@@ -104,11 +104,43 @@ static bool chooses_values(const rst_table *table, const sqlite3_index_info *inf
            !table->columns[column].not_null;
 }
 
+const rst_part *rst_plan_bounded_part(const rst_candidate *k) {
+    static const rst_part rowid = {.column = -1};
+    return k->equals < k->part_count ? &k->parts[k->equals] : &rowid;
+}
+
+/* Finds bounds of the part behind those that are held equal. */
+static void match_bounds(const rst_table *table, sqlite3_index_info *info, rst_candidate *k) {
+    const rst_part *part = rst_plan_bounded_part(k);
+    int values = -1;
+    for (int i = 0; i < info->nConstraint; i++) {
+        const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
+        if (!constraint->usable || !same_column(table, constraint->iColumn, part->column)) continue;
+        if (constraint->op == SQLITE_INDEX_CONSTRAINT_ISNOTNULL && chooses_values(table, info, k, i)) values = i;
+        if (!collation_fits(info, i, part)) continue;
+        switch (constraint->op) {
+        case SQLITE_INDEX_CONSTRAINT_GT:
+        case SQLITE_INDEX_CONSTRAINT_GE:
+            if (k->lower < 0) k->lower = i;
+            break;
+        case SQLITE_INDEX_CONSTRAINT_LT:
+        case SQLITE_INDEX_CONSTRAINT_LE:
+            if (k->upper < 0) k->upper = i;
+            break;
+        default: break;
+        }
+    }
+    if (k->lower < 0) {
+        k->lower = values;
+        k->from_null = values >= 0;
+    }
+}
+
 /* Matches the constraints to the rst_candidate's columns. */
 void rst_plan_match(const rst_table *table, sqlite3_index_info *info, rst_candidate *k) {
     k->lower = k->upper = -1;
     for (int p = 0; p < k->part_count && p < 64; p++) {
-        int found = -1, values = -1;
+        int found = -1;
         bool found_in = false;
         if (k->parts[p].column == -2) {
             if (match_expression(table, info, k, p)) continue;
@@ -132,29 +164,12 @@ void rst_plan_match(const rst_table *table, sqlite3_index_info *info, rst_candid
             k->equal[k->equals++] = found;
             continue;
         }
-        for (int i = 0; i < info->nConstraint; i++) {
-            const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
-            if (!constraint->usable || !same_column(table, constraint->iColumn, k->parts[p].column)) continue;
-            if (constraint->op == SQLITE_INDEX_CONSTRAINT_ISNOTNULL && chooses_values(table, info, k, i)) values = i;
-            if (!collation_fits(info, i, &k->parts[p])) continue;
-            switch (constraint->op) {
-            case SQLITE_INDEX_CONSTRAINT_GT:
-            case SQLITE_INDEX_CONSTRAINT_GE:
-                if (k->lower < 0) k->lower = i;
-                break;
-            case SQLITE_INDEX_CONSTRAINT_LT:
-            case SQLITE_INDEX_CONSTRAINT_LE:
-                if (k->upper < 0) k->upper = i;
-                break;
-            default: break;
-            }
-        }
-        if (k->lower < 0) {
-            k->lower = values;
-            k->from_null = values >= 0;
-        }
+        match_bounds(table, info, k);
         return;
     }
+    if (k->source == PLAN_INDEX && k->equals == k->part_count && !table->without_rowid &&
+        !table->indexes[k->index].unique)
+        match_bounds(table, info, k);
 }
 
 /*

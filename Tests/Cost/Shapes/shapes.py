@@ -45,13 +45,14 @@ SETUP = [
     numbers(799) + "INSERT INTO n1 SELECT i, i % 10 FROM n",
     "INSERT INTO n2 SELECT a, b FROM n1",
     "INSERT INTO n3 SELECT a, b FROM n1",
-    "CREATE TABLE ev (id INTEGER PRIMARY KEY, who TEXT, made TEXT, n INT, gone TEXT)",
+    "CREATE TABLE ev (id INTEGER PRIMARY KEY, who TEXT, made TEXT, n INT, gone TEXT, kind TEXT)",
     "CREATE INDEX evm ON ev (made)",
     "CREATE INDEX evw ON ev (who, made)",
     "CREATE INDEX evn ON ev (n)",
     "CREATE INDEX evg ON ev (gone)",
+    "CREATE INDEX evk ON ev (kind)",
     numbers(29999) + "INSERT INTO ev SELECT i, 'u' || (i % 20), datetime('2020-01-01', (i * 37 % 30000) || ' minutes'), "
-    "CASE WHEN i % 3 THEN i * 7 % 1000 END, CASE WHEN i % 50 = 0 THEN 'gone' END FROM n",
+    "CASE WHEN i % 3 THEN i * 7 % 1000 END, CASE WHEN i % 50 = 0 THEN 'gone' END, 'k' || i % 3 FROM n",
     "ANALYZE",
 ]
 
@@ -84,6 +85,7 @@ SHAPES = [
     ("texts below a parameter", "SELECT * FROM ev WHERE made < ? ORDER BY made DESC LIMIT 20", ("2020-01-05 00:00:00",)),
     ("texts between literals", "SELECT count(*) FROM ev WHERE made BETWEEN '2020-01-05' AND '2020-01-06'", ()),
     ("page of one's own", "SELECT * FROM ev WHERE who = ? AND (made, id) < (?, ?) ORDER BY made DESC, id DESC LIMIT 20", ("u5", "2020-01-05", 5)),
+    ("page by rowid of one's own", "SELECT * FROM ev WHERE kind = ? AND id < ? ORDER BY id DESC LIMIT 20", ("k1", 10000)),
     ("sort of one table, LIMIT", "SELECT * FROM ev ORDER BY made DESC, who LIMIT 20", ()),
     ("least of a column with NULLs", "SELECT min(n) FROM ev", ()),
     ("the same of a join", "SELECT min(ev.n) FROM ev JOIN p ON p.id = ev.id", ()),

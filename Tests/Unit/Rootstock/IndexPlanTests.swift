@@ -55,6 +55,14 @@ import Testing
         ("SELECT d FROM t ORDER BY lower(c) DESC, id DESC LIMIT 5", "SCAN t USING INDEX lowered"),
         ("SELECT lower(c), count(*) FROM t GROUP BY lower(c)", "SCAN t USING INDEX lowered"),
         ("SELECT id FROM t WHERE lower(c) > 'm' ORDER BY lower(c)", "SEARCH t USING INDEX lowered (<expr>>?)"),
+        (
+            "SELECT id FROM t WHERE lower(c) = 'x' AND id < 5 ORDER BY id DESC",
+            "SEARCH t USING INDEX lowered (<expr>=? AND rowid<?)"
+        ),
+        (
+            "SELECT id FROM t WHERE a = 3 AND b = 0 AND rowid BETWEEN 2 AND 5",
+            "SEARCH t USING INDEX live (a=? AND rowid>? AND rowid<?)"
+        ),
     ]
 
     @Test(arguments: engines) func indexesAreUsedWhereSQLiteUsesThem(_ engine: Engine) throws {
