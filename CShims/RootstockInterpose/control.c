@@ -68,6 +68,13 @@ int rsti_state_of(sqlite3 *db, const char *schema) {
     return sqlite3_stricmp(schema, "main") == 0 ? rootstock_txn_state(db) : sqlite3_txn_state(db, schema);
 }
 
+/* What the program hears of it: without anything of its own in temp, only statements of ours have read that. */
+static int state_told(const rsti_database *d, const char *schema) {
+    if (strcmp(schema, helpers) == 0 || (!d->has_temporary && sqlite3_stricmp(schema, "temp") == 0))
+        return SQLITE_TXN_NONE;
+    return rsti_state_of(d->db, schema);
+}
+
 INTERPOSED(int, txn_state, (sqlite3 * db, const char *schema)) {
     rsti_database *d;
     int state = SQLITE_TXN_NONE;
@@ -76,11 +83,11 @@ INTERPOSED(int, txn_state, (sqlite3 * db, const char *schema)) {
     if (d == NULL) return sqlite3_txn_state(db, schema);
     rsti_enter(d);
     if (schema != NULL) {
-        state = rsti_state_of(db, schema);
+        state = state_told(d, schema);
     } else {
         for (int i = 0; (schema = sqlite3_db_name(db, i)) != NULL; i++) {
-            int one = rsti_state_of(db, schema);
-            if (one > state && strcmp(schema, helpers) != 0) state = one;
+            const int one = state_told(d, schema);
+            if (one > state) state = one;
         }
     }
     rsti_leave(d);

@@ -142,6 +142,7 @@ static inline void end(rsti_statement *s) {
     if (s->kind == RSTI_SCHEMA) {
         d->definitions++;
         d->attaches |= rsti_names_attach(s->text);
+        d->has_temporary |= sqlite3_strlike("%temp%", s->text, 0) == 0;
         rsti_look(d);
     }
     s->serial = d->serial - 1; /* it has run: what it becomes next time is asked again */
