@@ -60,7 +60,7 @@ static int begin(rsti_statement *s) {
         if (rsti_begins_with(s->text, s->length, "SAVEPOINT")) d->has_savepoint = true;
     }
     d->serial++;
-    if (s->kind == RSTI_CHANGE) d->counted_at = -1;
+    if (s->kind == RSTI_CHANGE) __atomic_store_n(&d->counted_at, -1, __ATOMIC_RELAXED);
     s->running = true;
     if (d->has_module_tables)
         d->runs_itself = s->kind == RSTI_CHANGE && !s->rewritten && rsti_changes_module(d, s->text, s->length);
@@ -119,9 +119,21 @@ static int step_control(rsti_statement *s) {
     return code;
 }
 
+/* What has counted no row leaves changes() as it was. */
+static int step_uncounted(rsti_statement *s) {
+    rsti_database *d = s->database;
+    const rsti_counts before = rsti_counts_of(d);
+    const int code = s->kind == RSTI_CONTROL ? step_control(s) : sqlite3_step(s->real);
+    if (sqlite3_total_changes64(d->db) == before.total && rsti_changes_of(d) != before.changes) {
+        const rsti_counts now = {before.changes, before.total, sqlite3_last_insert_rowid(d->db)};
+        rsti_counts_keep(d, now);
+    }
+    return code;
+}
+
 static inline int step_real(rsti_statement *s) {
     if (s->kind == RSTI_CHANGE) return step_change(s);
-    return s->kind == RSTI_CONTROL ? step_control(s) : sqlite3_step(s->real);
+    return s->kind == RSTI_QUERY ? sqlite3_step(s->real) : step_uncounted(s);
 }
 
 /* Another connection changed the schema in the moment between. */

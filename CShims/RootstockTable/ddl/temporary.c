@@ -144,10 +144,17 @@ int rst_temporary_triggers_follow(rst_connection *c, char **message) {
     return definitions_of(c)->temporary_changed ? record_all(c, message) : SQLITE_OK;
 }
 
-/* What a ROLLBACK would take away again is looked at before each statement. */
-static int loaded(rst_connection *c, char **message) {
-    int code = rst_triggers_load(c, message);
-    if (code == SQLITE_OK && !sqlite3_get_autocommit(c->db)) {
+/* Makes the views and the triggers that SQLite fires, by one commit. What a ROLLBACK would take away again is looked at
+** before each statement. */
+static int establish(rst_connection *c, bool records, char **message) {
+    const bool alone = sqlite3_get_autocommit(c->db) != 0;
+    int code = alone ? rst_execute(c, message, "SAVEPOINT \"rootstock temporary\"") : SQLITE_OK;
+    if (code != SQLITE_OK) return code;
+    if (records) code = record_all(c, message);
+    if (code == SQLITE_OK) code = rst_triggers_load(c, message);
+    if (alone && code != SQLITE_OK) (void)rst_execute(c, NULL, "ROLLBACK TO \"rootstock temporary\"");
+    if (alone) (void)rst_execute(c, NULL, "RELEASE \"rootstock temporary\"");
+    if (code == SQLITE_OK && !alone) {
         store_of(c)->declared_in_transaction = true;
         definitions_of(c)->declared_version = rst_declared_version(c);
     }
@@ -192,23 +199,21 @@ static int temporary_trigger(rst_connection *c, const char *sql, char **message)
     }
     programs_of(c)->temporary_used = true;
     code = keep(c, text);
-    if (code == SQLITE_OK) code = record_all(c, message);
-    return code == SQLITE_OK ? loaded(c, message) : code;
+    return code == SQLITE_OK ? establish(c, true, message) : code;
 }
 
 static int drop_temporary_trigger(rst_connection *c, const char *name, char **message) {
     rst_rewriter *rewriter = rewriter_of(c);
     const char *p = name;
     rst_token token = rst_token_next(&p, name + strlen(name));
-    int at = rst_temporary_trigger_find(c, &token), code = SQLITE_OK;
+    const int at = rst_temporary_trigger_find(c, &token);
     if (at >= 0) {
         sqlite3_free(rewriter->temporary_triggers[at]);
         for (int i = at + 1; i < rewriter->temporary_trigger_count; i++)
             rewriter->temporary_triggers[i - 1] = rewriter->temporary_triggers[i];
         rewriter->temporary_trigger_count--;
-        code = record_all(c, message);
     }
-    return code == SQLITE_OK ? loaded(c, message) : code;
+    return establish(c, at >= 0, message);
 }
 
 static void temporary_trigger_function(sqlite3_context *context, int count, sqlite3_value **values) {
