@@ -97,11 +97,11 @@ static const char *select_of(const rst_token *name, const char **alias) {
 static const char *other_name(rst_rewriting *w, const rst_token *name, bool dotted, bool called, const char **alias) {
     static const char *const tables[] = {"sqlite_sequence", "sqlite_stat1"};
     static const char *const made[] = {"rootstock_sequence", "rootstock_stat1"};
-    if (rst_token_same_name(name, "sqlite_master") || rst_token_same_name(name, "sqlite_schema")) {
+    if (!called && (rst_token_same_name(name, "sqlite_master") || rst_token_same_name(name, "sqlite_schema"))) {
         *alias = "sqlite_master"; /* whichever name it was asked for by */
         return "rootstock_schema";
     }
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2 && !called; i++) { /* a table that is called SQLite refuses */
         if (!rst_token_same_name(name, tables[i])) continue;
         /* temp's own hides the store's */
         if ((!dotted && rst_is_hidden(w->c, tables[i])) || rst_table_find(w->c, tables[i]) == NULL) return NULL;
@@ -132,7 +132,7 @@ void rst_write_table(rst_rewriting *w, const rst_syntax *node, const rst_syntax 
     if (dotted ? rst_token_same_name(&schema, "temp") &&
                      (rst_token_same_name(&name, "sqlite_master") || rst_token_same_name(&name, "sqlite_schema"))
                : rst_token_same_name(&name, "sqlite_temp_master") || rst_token_same_name(&name, "sqlite_temp_schema")) {
-        if (item && !is_temp_schema_made(object->start, w->text, w->end))
+        if (item && !called && !is_temp_schema_made(object->start, w->text, w->end))
             rst_edits_add(&w->edits, object->start, object->end,
                           bare ? sqlite3_mprintf("%s AS %.*s", temp_schema, (int)name.size, name.text)
                                : sqlite3_mprintf("%s", temp_schema));
