@@ -70,7 +70,8 @@ static int take_image(rsti_backup *b) {
     b->image = NULL;
     code = read_version(b->from, &b->version); /* before: what is committed meanwhile begins it anew once more */
     if (code == SQLITE_OK) code = rsti_image_of(b->from, &b->image);
-    b->changes = sqlite3_total_changes64(b->from->db);
+    /* What a transaction has written may be rolled back: then it is taken anew. */
+    b->changes = rsti_state_of(b->from->db, "main") == SQLITE_TXN_WRITE ? -1 : sqlite3_total_changes64(b->from->db);
     b->definitions = b->from->definitions;
     return code == SQLITE_OK ? start(b, b->image, "main") : code;
 }
@@ -153,6 +154,8 @@ static int step(rsti_backup *b, int pages) {
     int code = SQLITE_OK;
     sqlite3_int64 version = 0;
     if (b->done) return SQLITE_DONE;
+    /* As natively: what is not committed yet is not copied. */
+    if (b->from != NULL && rsti_state_of(b->from->db, "main") == SQLITE_TXN_WRITE) return SQLITE_BUSY;
     if (b->from != NULL) code = read_version(b->from, &version);
     if (code == SQLITE_OK && b->from != NULL &&
         (sqlite3_total_changes64(b->from->db) != b->changes || b->from->definitions != b->definitions ||

@@ -11,7 +11,7 @@
 ** | ":memory:", mode=memory                 | SQLite; with ROOTSTOCK_MEMORY a store that goes with the connection |
 ** | "" (a temporary database)               | SQLite                                                         |
 ** | a VFS other than the system's own       | SQLite                                                         |
-** | a URI that SQLite refuses               | SQLite, which says why                                         |
+** | a URI or flags that SQLite refuses      | SQLite, which says why                                         |
 */
 #define _GNU_SOURCE
 #include <stdarg.h>
@@ -255,6 +255,23 @@ static int choose(open_name *name, rsti_choice *choice, char **message) {
     return choice->options == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
+/* Flags that say neither to read nor to write, or not to follow the links that there are. */
+static bool refuses(const open_name *name, int flags) {
+    const int access = flags & (SQLITE_OPEN_READONLY | SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    sqlite3_vfs *vfs;
+    char *whole;
+    int code;
+    if (access != SQLITE_OPEN_READONLY && access != SQLITE_OPEN_READWRITE &&
+        access != (SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE))
+        return true;
+    vfs = (flags & SQLITE_OPEN_NOFOLLOW) == 0 || name->memory ? NULL : sqlite3_vfs_find(NULL);
+    whole = vfs == NULL ? NULL : sqlite3_malloc(vfs->mxPathname + 1);
+    if (whole == NULL) return false;
+    code = vfs->xFullPathname(vfs, name->path, vfs->mxPathname + 1, whole);
+    sqlite3_free(whole);
+    return code == SQLITE_OK_SYMLINK;
+}
+
 int rsti_choose(const char *text, int flags, const char *vfs, rsti_choice *choice, char **message) {
     open_name name = {0};
     int code = SQLITE_OK;
@@ -272,6 +289,7 @@ int rsti_choose(const char *text, int flags, const char *vfs, rsti_choice *choic
     else
         code = (name.path = sqlite3_mprintf("%s", text)) == NULL ? SQLITE_NOMEM : SQLITE_OK;
     if (code == SQLITE_OK && strcmp(name.path, ":memory:") == 0) name.memory = true;
+    if (code == SQLITE_OK) name.refused |= refuses(&name, flags);
     if (code == SQLITE_OK) code = choose(&name, choice, message);
     sqlite3_free(sqlite3_str_finish(name.options));
     sqlite3_free(name.path);

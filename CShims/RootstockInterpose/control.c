@@ -8,6 +8,7 @@
 #include "interpose.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 static bool is_main(const char *schema) {
     return schema == NULL || sqlite3_stricmp(schema, "main") == 0;
@@ -21,17 +22,42 @@ static void exchange(int *kept, int *value) {
         *kept = *value != 0;
 }
 
+/* VACUUM may put another file in the path's place, which is the store all the same. */
+static bool has_moved(const rsti_database *d) {
+    struct stat status;
+    return stat(d->path, &status) != 0;
+}
+
+/* What a program asks of the file. SQLITE_NOTFOUND: of that SQLite's own file under the connection is to answer. */
+static int control(rsti_database *d, int operation, void *value) {
+    sqlite3_int64 before;
+    switch (operation) {
+    case SQLITE_FCNTL_PERSIST_WAL: exchange(&d->persists_wal, value); return SQLITE_OK;
+    case SQLITE_FCNTL_POWERSAFE_OVERWRITE: exchange(&d->powersafe, value); return SQLITE_OK;
+    case SQLITE_FCNTL_SIZE_HINT:
+    case SQLITE_FCNTL_CHUNK_SIZE: return SQLITE_OK; /* how the file grows, which is the engine's affair */
+    case SQLITE_FCNTL_MMAP_SIZE:
+        before = d->mmap_size;
+        if (*(sqlite3_int64 *)value >= 0) d->mmap_size = *(sqlite3_int64 *)value;
+        *(sqlite3_int64 *)value = before;
+        return SQLITE_OK;
+    case SQLITE_FCNTL_VFSNAME: *(char **)value = sqlite3_mprintf("%s", sqlite3_vfs_find(NULL)->zName); return SQLITE_OK;
+    case SQLITE_FCNTL_HAS_MOVED: *(int *)value = has_moved(d); return SQLITE_OK;
+    default: return SQLITE_NOTFOUND;
+    }
+}
+
 INTERPOSED(int, file_control, (sqlite3 * db, const char *schema, int operation, void *value)) {
     rsti_database *d;
+    int code = SQLITE_NOTFOUND;
     RSTI_START();
     d = RSTI_FIND(db);
-    if (d == NULL || !is_main(schema) || value == NULL ||
-        (operation != SQLITE_FCNTL_PERSIST_WAL && operation != SQLITE_FCNTL_POWERSAFE_OVERWRITE))
-        return sqlite3_file_control(db, schema, operation, value);
-    rsti_enter(d);
-    exchange(operation == SQLITE_FCNTL_PERSIST_WAL ? &d->persists_wal : &d->powersafe, value);
-    rsti_leave(d);
-    return SQLITE_OK;
+    if (d != NULL && d->temporary == NULL && is_main(schema) && value != NULL) {
+        rsti_enter(d);
+        code = control(d, operation, value);
+        rsti_leave(d);
+    }
+    return code != SQLITE_NOTFOUND ? code : sqlite3_file_control(db, schema, operation, value);
 }
 
 INTERPOSED(int, wal_checkpoint_v2, (sqlite3 * db, const char *schema, int mode, int *frames, int *copied)) {

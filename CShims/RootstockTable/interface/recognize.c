@@ -1,10 +1,11 @@
 /*
 ** recognize.c - whose store it is, by the path's first letters or the file's first page.
 */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700 /* realpath */
 #include "common/common.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,12 +21,15 @@ static bool read_plainly(const char *path, unsigned char head[HEAD]) {
 }
 
 /* By SQLite's own file, though it be no database. Who closes a file gives up all locks that the process has on it,
-** among them those of the program's other connections. SQLite's VFS closes a file when no lock on it is held. */
+** among them those of the program's other connections. SQLite's VFS closes a file when no lock on it is held. It opens
+** no symbolic link: its caller follows them before. */
 static bool read_head(const char *path, unsigned char head[HEAD]) {
     sqlite3_vfs *vfs = sqlite3_vfs_find("unix");
     sqlite3_file *file = vfs == NULL ? NULL : sqlite3_malloc64((sqlite3_uint64)vfs->szOsFile);
-    const char *name = sqlite3_create_filename(path, "", "", 0, NULL);
+    char *followed = realpath(path, NULL);
+    const char *name = sqlite3_create_filename(followed != NULL ? followed : path, "", "", 0, NULL);
     int code = file == NULL || name == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    free(followed);
     memset(head, 0, HEAD);
     if (code == SQLITE_OK) {
         memset(file, 0, (size_t)vfs->szOsFile);

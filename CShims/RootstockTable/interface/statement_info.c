@@ -215,10 +215,12 @@ static const void *returning_fact(rst_connection *c, const char *argument, int c
 const void *rootstock_column_fact_of(sqlite3_stmt *statement, int column, rootstock_column_fact fact) {
     const char *function = NULL, *argument = NULL;
     const void *told;
+    statement_kind kind = AS_IT_IS;
     rst_connection *c = statement == NULL ? NULL : rst_connection_of(sqlite3_db_handle(statement));
-    if (c == NULL || store_of(c)->shared == NULL || sqlite3_stmt_isexplain(statement) != 0 ||
-        kind_of(statement, &function, &argument) != A_RETURNING)
-        return fact_of(statement, column, fact);
+    if (c != NULL && store_of(c)->shared != NULL && sqlite3_stmt_isexplain(statement) == 0)
+        kind = kind_of(statement, &function, &argument);
+    if (kind == AN_EXPLANATION) return NULL; /* its columns are of no table */
+    if (kind != A_RETURNING) return fact_of(statement, column, fact);
     rst_call_enter();
     told = returning_fact(c, argument, column, fact);
     (void)rst_leave(c, SQLITE_OK);
