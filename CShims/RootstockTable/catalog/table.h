@@ -137,6 +137,7 @@ typedef struct rst_plan {
     /* How many leading columns of the index the walk has in the order that SQLite sorts by first. It may end once it
     ** has given as many rows as a LIMIT says (scan_enough.c). 0: none. */
     int enough;
+    bool distinct;             /* ... of which one row of each value is enough (plan_distinct.c) */
     bool sorted;               /* SQLite says which rows it sorts: these count (sort_hint.c) */
     bool enough_behind_first;  /* rows that have what the first row has there may be none for SQLite */
     int top_limit, top_offset; /* the arguments of xFilter, from 1, that say how many; or 0 */

@@ -141,6 +141,7 @@ typedef struct rst_cursor {
     int top_limit, top_count;  /* rows that the heap has room for, and has; 0: all are SQLite's to sort (scan_topn.c) */
     rootstock_buffer top_heap; /* rst_top_words */
     bool may_have_enough;      /* scan_enough.c looks at each row */
+    bool rowid_asked;          /* of the row under the cursor; only plan->distinct looks */
     int64_t enough_left;       /* rows until there are enough; below 0: not known yet, of those that SQLite sorts */
     rootstock_buffer enough;   /* what the key of the first row begins with, or of the one that was the last needed */
     /* Where each column stands, hidden ones included: of the table, and of the index of `placed`. */
@@ -230,6 +231,10 @@ void rst_cursor_note_top(rst_cursor *k);
 void rst_cursor_count_from(rst_cursor *k, sqlite3_value **values);
 /* A row was stepped to; it is the end where there were enough before. */
 void rst_cursor_count_row(rst_cursor *k);
+/* Keeps what the key of the row under the cursor begins with, its leading columns. False: that is not known. */
+bool rst_cursor_keep_leading(rst_cursor *k);
+/* Whether the row under the cursor is like it there. */
+bool rst_cursor_is_like_kept(const rst_cursor *k);
 /* What rootstock_sorted is given as a row: its cursor. */
 #define ROOTSTOCK_CURSOR_POINTER "rootstock cursor"
 /* The row under the cursor is left: it is the last one that was needed, if SQLite has sorted enough. */

@@ -328,6 +328,7 @@ static int column_slowly(rst_cursor *k, sqlite3_context *context, int column) {
 
 int rst_cursor_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
     rst_cursor *k = (rst_cursor *)base;
+    k->rowid_asked = true;
     if (k->image != NULL) {
         *rowid = k->image->rowid;
         return SQLITE_OK;

@@ -236,7 +236,7 @@ static inline int filter(rst_cursor *k, int number, int count, sqlite3_value **v
     k->plan = plan;
     k->single = false;
     k->rejecting = k->top_limit = 0;
-    k->may_have_enough = false;
+    k->may_have_enough = k->rowid_asked = false;
     k->walking = false;
     k->borrowed = false;
     k->stable = false;

@@ -200,11 +200,36 @@ __attribute__((noinline)) int rst_cursor_next_kept(rst_cursor *k) {
     return SQLITE_OK;
 }
 
+/* To the next row that is not like this one (plan_distinct.c), or to one of those: nobody minds. */
+__attribute__((noinline)) static int next_other(rst_cursor *k) {
+    enum { STEPS = 4 }; /* a search takes as long as some */
+    const bool other = !k->rowid_asked && !k->detached && rst_cursor_keep_leading(k);
+    rst_range *range = &k->ranges.range[k->range];
+    rootstock_buffer *bound = k->plan->descending ? &range->high : &range->low;
+    int code = step(k);
+    k->rowid_asked = false;
+    if (!other) return code;
+    for (int i = 0; i < STEPS; i++, code = step(k)) {
+        if (code != SQLITE_OK || k->eof || k->detached || !rst_cursor_is_like_kept(k)) return code;
+    }
+    if (code != SQLITE_OK || k->eof) return code;
+    bound->size = 0;
+    if (rootstock_buffer_append(bound, k->enough.data, k->enough.size) != SQLITE_OK) return SQLITE_NOMEM;
+    if (k->plan->descending) {
+        range->has_high = true;
+    } else if (!rootstock_key_successor(bound)) {
+        k->eof = true;
+        return SQLITE_OK;
+    }
+    return rst_cursor_enter_range(k);
+}
+
 int rst_cursor_next(sqlite3_vtab_cursor *base) {
     rst_cursor *k = (rst_cursor *)base;
     int code;
     if ((k->rejecting | k->top_limit | k->may_have_enough) == 0) return step(k);
     if (!k->may_have_enough) return rst_cursor_next_kept(k);
+    if (k->plan->distinct) return next_other(k);
     if (k->plan->sorted) {
         rst_cursor_leave_sorted(k);
         code = k->rejecting > 0 ? rst_cursor_next_kept(k) : step(k);

@@ -46,6 +46,16 @@ static bool keep(rst_cursor *k, size_t size) {
     return k->may_have_enough;
 }
 
+bool rst_cursor_keep_leading(rst_cursor *k) {
+    const size_t size = leading_bytes(k);
+    return size > 0 && keep(k, size);
+}
+
+bool rst_cursor_is_like_kept(const rst_cursor *k) {
+    const size_t size = leading_bytes(k);
+    return size > 0 && is_as_kept(k, size);
+}
+
 /* There are enough: the walk ends at the first row that does not begin as the last one needed. */
 static void end_behind_kept(rst_cursor *k) {
     const size_t size = leading_bytes(k);
@@ -74,6 +84,10 @@ void rst_cursor_count_from(rst_cursor *k, sqlite3_value **values) {
     sqlite3_int64 limit, offset = 0;
     const sqlite3_int64 most = INT32_MAX;
     size_t size;
+    if (k->plan->distinct) {
+        k->may_have_enough = !k->ranges.ambiguous;
+        return;
+    }
     if (k->plan->sorted) {
         k->enough.size = 0;
         k->enough_left = -1;

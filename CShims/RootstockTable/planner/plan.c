@@ -202,14 +202,16 @@ static int choose(rst_table *table, sqlite3_index_info *info, const rst_candidat
         if (info->aConstraintUsage[k->rests_on[i]].argvIndex == 0)
             info->aConstraintUsage[k->rests_on[i]].argvIndex = argument++;
     }
-    rst_plan_reject(table, info, k, &plan, &argument);
+    plan.enough = rst_plan_distinct(table, info, k);
+    plan.distinct = plan.enough > 0;
+    if (!plan.distinct) rst_plan_reject(table, info, k, &plan, &argument);
     if (k->skips > 0 && rst_plan_skips(info, k)) {
         /* SQLite counts from 0 then. */
         plan.skips = argument;
         info->aConstraintUsage[k->skips - 1].argvIndex = argument++;
         info->aConstraintUsage[k->skips - 1].omit = 1;
     }
-    rst_plan_top(table, info, k, &plan, &argument);
+    if (!plan.distinct) rst_plan_top(table, info, k, &plan, &argument);
     if (k->hint >= 0) {
         info->aConstraintUsage[k->hint].argvIndex = argument;
         info->aConstraintUsage[k->hint].omit = 1;

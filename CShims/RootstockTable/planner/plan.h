@@ -98,6 +98,10 @@ void rst_plan_reject(const rst_table *table, sqlite3_index_info *info, const rst
 /* Notes that SQLite's own LIKE was used on the hidden column, where the constraint, one on that column, tells. */
 void rst_plan_note_like(const rst_table *table, sqlite3_index_info *info, int constraint);
 
+/* plan_distinct.c */
+/* Of how many leading columns of the candidate's key one row of each value is enough; 0: every row is given. */
+int rst_plan_distinct(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k);
+
 /* plan_top.c */
 /* Lets the cursor leave out rows that are not among the first ones of an ORDER BY with a LIMIT. `info` and the plan
 ** tell what it was told of each constraint. */

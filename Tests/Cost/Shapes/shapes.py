@@ -91,6 +91,8 @@ SHAPES = [
     ("the same of a join", "SELECT min(ev.n) FROM ev JOIN p ON p.id = ev.id", ()),
     ("IS NOT NULL, counted", "SELECT count(*) FROM ev WHERE gone IS NOT NULL", ()),
     ("count(*) under a name", 'SELECT count(*) AS "__count" FROM ev', ()),
+    ("DISTINCT of few values", "SELECT DISTINCT kind FROM ev", ()),
+    ("DISTINCT of few, counted", "SELECT count(*) FROM (SELECT DISTINCT kind FROM ev)", ()),
     ("CROSS JOIN, empty inside", "SELECT count(*) FROM t CROSS JOIN u CROSS JOIN e0", ()),
 ]
 
