@@ -80,6 +80,7 @@ int rst_program_result(rst_table *table, int told, int conflict, int code, char 
     rst_connection *c = table->connection;
     rst_executor *executor = executor_of(c);
     rst_program *program = schema_of(c)->program;
+    const bool swallowed = told == SQLITE_IGNORE && code == SQLITE_CONSTRAINT_DATATYPE; /* SQLite's own is not */
     int mode;
     if (program == NULL || program->table != table) {
         if (code == SQLITE_DONE) return told == SQLITE_IGNORE ? SQLITE_CONSTRAINT : SQLITE_OK;
@@ -93,7 +94,7 @@ int rst_program_result(rst_table *table, int told, int conflict, int code, char 
         if (store_of(c)->keeps_failed && told == SQLITE_FAIL) return code;
         if ((code == SQLITE_FULL && rewriter_of(c)->trigger_depth > 0) ||
             ((code & 0xff) == SQLITE_CONSTRAINT &&
-             (executor->override_conflict != 0 ||
+             (executor->override_conflict != 0 || (executor->settling > 0 && swallowed) ||
               (executor->settling > 0 && told != SQLITE_ABORT && code == SQLITE_CONSTRAINT_TRIGGER &&
                (told == SQLITE_IGNORE || executor->raised != SQLITE_FAIL)) ||
               (rewriter_of(c)->trigger_depth > 0 && told != SQLITE_ABORT &&
@@ -106,7 +107,7 @@ int rst_program_result(rst_table *table, int told, int conflict, int code, char 
             executor->nested_message = *message == NULL ? NULL : sqlite3_mprintf("%s", *message);
             return SQLITE_ERROR;
         }
-        return code;
+        return swallowed ? SQLITE_ERROR : code;
     }
     if (code == SQLITE_DONE && told != SQLITE_IGNORE)
         return SQLITE_OK;                              /* a DELETE of rows that nothing removes early */
