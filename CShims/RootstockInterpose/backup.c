@@ -61,15 +61,25 @@ static int read_version(rsti_database *d, sqlite3_int64 *version) {
     return rsti_execute_own(d, "PRAGMA data_version", read_number, version);
 }
 
+/* A native destination gets its error as SQLite sets one: of a source that has no such schema. */
+static void tell(const rsti_backup *b, const char *why) {
+    char *name = sqlite3_mprintf("main (%s)", why != NULL ? why : sqlite3_errmsg(b->from->db));
+    if (name != NULL) (void)sqlite3_backup_init(b->destination, b->schema, b->from->db, name);
+    sqlite3_free(name);
+}
+
 /* The source as it is now, from the beginning. */
 static int take_image(rsti_backup *b) {
+    char *message = NULL;
     int code;
     if (b->real != NULL) (void)sqlite3_backup_finish(b->real);
     if (b->image != NULL) (void)sqlite3_close(b->image);
     b->real = NULL;
     b->image = NULL;
     code = read_version(b->from, &b->version); /* before: what is committed meanwhile begins it anew once more */
-    if (code == SQLITE_OK) code = rsti_image_of(b->from, &b->image);
+    if (code == SQLITE_OK) code = rsti_image_of(b->from, &b->image, &message);
+    if (code != SQLITE_OK && b->to == NULL) tell(b, message);
+    sqlite3_free(message);
     /* What a transaction has written may be rolled back: then it is taken anew. */
     b->changes = rsti_state_of(b->from->db, "main") == SQLITE_TXN_WRITE ? -1 : sqlite3_total_changes64(b->from->db);
     b->definitions = b->from->definitions;
@@ -221,11 +231,15 @@ static bool is_unused(sqlite3 *image) {
 INTERPOSED(unsigned char *, serialize, (sqlite3 * db, const char *schema, sqlite3_int64 *size, unsigned flags)) {
     rsti_database *d = RSTI_FIND(db);
     sqlite3 *image;
+    char *message;
     unsigned char *bytes;
+    int code;
     if (!RSTI_INTERNAL() && rsti_refuse_attached(db, schema, db, "sqlite3_serialize")) return NULL;
     if (d == NULL || !(schema == NULL || is_main(schema))) return sqlite3_serialize(db, schema, size, flags);
     if (size != NULL) *size = -1;
-    if (rsti_image_of(d, &image) != SQLITE_OK) return NULL;
+    code = rsti_image_of(d, &image, &message);
+    sqlite3_free(message);
+    if (code != SQLITE_OK) return NULL;
     if (is_unused(image)) {
         bytes = NULL; /* a database that was never written to has no page */
         if (size != NULL) *size = 0;

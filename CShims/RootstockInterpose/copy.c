@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interface/hosting.h"
 #include "interpose.h"
 
 /* One side: a store with its record, or a native connection. */
@@ -306,7 +307,7 @@ static int copy_all(const side *from, const side *to) {
     return code == SQLITE_OK ? copy_objects(from, to, OTHERS) : code;
 }
 
-static int copy(const side *from, const side *to) {
+static int copy_within(const side *from, const side *to, char **words) {
     const bool keys = pragma_value(to, "PRAGMA foreign_keys") != 0;
     const bool ignored = pragma_value(to, "PRAGMA ignore_check_constraints") != 0;
     const bool query_only = pragma_value(to, "PRAGMA query_only") != 0; /* which holds no backup up */
@@ -328,7 +329,8 @@ static int copy(const side *from, const side *to) {
             int why = code;
             (void)run(to, "ROLLBACK");
             if (to->store != NULL) code = rsti_fail(to->store, why, message);
-            sqlite3_free(message);
+            *words = to->store != NULL ? NULL : message;
+            if (*words == NULL) sqlite3_free(message);
         }
     }
     if (!ignored) (void)run(to, "PRAGMA ignore_check_constraints=OFF");
@@ -339,11 +341,27 @@ static int copy(const side *from, const side *to) {
     return code;
 }
 
-int rsti_image_of(rsti_database *d, sqlite3 **image) {
+/* The side that is no store knows the program's functions meanwhile. */
+static int copy(const side *from, const side *to, char **words) {
+    rsti_database *d = from->store != NULL ? from->store : to->store;
+    sqlite3 *image = from->store != NULL ? to->db : from->db;
+    struct rst_function_proxy *lent = NULL;
+    int code;
+    d->own++;
+    code = rootstock_lend_functions(d->db, image, &lent);
+    d->own--;
+    if (code == SQLITE_OK) code = copy_within(from, to, words);
+    rootstock_take_back_functions(image, &lent);
+    return code;
+}
+
+int rsti_image_of(rsti_database *d, sqlite3 **image, char **message) {
     side from = {d->db, d}, to = {NULL, NULL};
-    int code = sqlite3_open_v2(":memory:", &to.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+    int code;
+    *message = NULL;
+    code = sqlite3_open_v2(":memory:", &to.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
     rsti_enter(d);
-    if (code == SQLITE_OK) code = copy(&from, &to);
+    if (code == SQLITE_OK) code = copy(&from, &to, message);
     rsti_leave(d);
     if (code != SQLITE_OK) {
         (void)sqlite3_close(to.db);
@@ -360,6 +378,7 @@ bool rsti_is_in_use(rsti_database *d) {
 
 int rsti_image_into(sqlite3 *image, rsti_database *d) {
     side from = {image, NULL}, to = {d->db, d};
+    char *words = NULL; /* the store's connection has them */
     rsti_counts before;
     int code = sqlite3_exec(image, "SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL);
     rsti_enter(d);
@@ -371,7 +390,7 @@ int rsti_image_into(sqlite3 *image, rsti_database *d) {
     else if (!sqlite3_get_autocommit(d->db) && rsti_is_in_use(d))
         code = rsti_fail(d, SQLITE_ERROR, "destination database is in use");
     else
-        code = copy(&from, &to);
+        code = copy(&from, &to, &words);
     rsti_counts_keep(d, before);
     d->silent = false;
     rsti_leave(d);

@@ -414,8 +414,9 @@ rsti_counts rsti_counts_of(rsti_database *d);
 void rsti_counts_keep(rsti_database *d, rsti_counts before);
 
 /* ---- copy.c ---- */
-/* A native database in memory that holds what the store holds. */
-int rsti_image_of(rsti_database *d, sqlite3 **image);
+/* A native database in memory that holds what the store holds. *message: why the image could not be made, from
+** sqlite3_malloc; or null. */
+int rsti_image_of(rsti_database *d, sqlite3 **image, char **message);
 /* Whether no copy can go into the store: the program reads it, or has begun what a COMMIT of the copy's would end, a
 ** write anywhere or a savepoint. */
 bool rsti_is_in_use(rsti_database *d);

@@ -310,6 +310,12 @@ static int sync(rst_connection *c, sqlite3 *schema_db, rst_function_proxy **list
     return code == SQLITE_NOMEM ? code : SQLITE_OK;
 }
 
+void rst_function_proxies_withdraw(sqlite3 *from, rst_function_proxy **list) {
+    for (rst_function_proxy *forward = *list; forward != NULL; forward = forward->next) forward->seen = false;
+    sweep(from, list, false);
+    rst_function_proxies_free(list);
+}
+
 int rst_function_proxies_sync(rst_connection *c, sqlite3 *schema_db, rst_function_proxy **list) {
     return sync(c, schema_db, list, false);
 }

@@ -31,6 +31,8 @@ bool rst_function_proxies_placeholder(rst_connection *c, sqlite3 *schema_db, str
                                       const char *words);
 void rst_function_proxies_end_placeholders(sqlite3 *schema_db, struct rst_function_proxy **list);
 void rst_function_proxies_free(struct rst_function_proxy **list);
+/* Takes them off the connection, too, on which no statement runs. */
+void rst_function_proxies_withdraw(sqlite3 *from, struct rst_function_proxy **list);
 bool rst_collation_known(rst_connection *c, const char *name);
 /* Judges and completes a row: affinity, STRICT, CHECK, NOT NULL, generated columns, as SQLite itself does on an empty
 ** native row validator. `values` (one per column, rowid column included) are replaced; the bytes live in the statement

@@ -53,6 +53,12 @@ void rootstock_abort_changes(sqlite3 *db, int abort);
 /* After a ROLLBACK TO: if the transaction has changed a schema, statements that read go no further, as natively. */
 void rootstock_abort_reads(sqlite3 *db);
 
+/* The application's functions and collations, as db knows them, for a native connection that holds a copy of the store:
+** indexes and generated columns may need them. They stay until they are taken back. */
+struct rst_function_proxy;
+int rootstock_lend_functions(sqlite3 *db, sqlite3 *copy, struct rst_function_proxy **lent);
+void rootstock_take_back_functions(sqlite3 *copy, struct rst_function_proxy **lent);
+
 /* Says what a file name of ATTACH means on db: the path, engine and options of a store, as rootstock_open takes them,
 ** all from sqlite3_malloc. SQLITE_NOTFOUND: it is SQLite's own. Without it a file tells by its bytes, and a new one by
 ** the URI's parameter engine.

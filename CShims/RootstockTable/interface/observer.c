@@ -109,6 +109,19 @@ void rootstock_abort_changes(sqlite3 *db, int abort) {
     if (c != NULL) executor_of(c)->aborted = abort != 0;
 }
 
+int rootstock_lend_functions(sqlite3 *db, sqlite3 *copy, struct rst_function_proxy **lent) {
+    rst_connection *c = rst_connection_of(db);
+    int code;
+    if (c == NULL) return SQLITE_OK;
+    rst_call_enter();
+    code = rst_function_proxies_lend(c, copy, lent);
+    return rst_leave(c, code);
+}
+
+void rootstock_take_back_functions(sqlite3 *copy, struct rst_function_proxy **lent) {
+    rst_function_proxies_withdraw(copy, lent);
+}
+
 static bool doubts_schema(const rst_connection *c) {
     return c != NULL && (store_of(c)->schema_changed || store_of(c)->schema_stale);
 }

@@ -1,5 +1,4 @@
-/* A database that is opened and attached by a symbolic link, by flags that say too little; a backup beside a transaction;
-** and what file controls answer. */
+/* A database reached by a symbolic link, or by flags that say too little; a backup beside a transaction; file controls. */
 #define _DEFAULT_SOURCE
 #include <sqlite3.h>
 #include <stdio.h>
