@@ -425,5 +425,6 @@ int rst_maintain_register(rst_connection *c) {
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_meta", 1, SQLITE_DIRECTONLY, meta_function);
     if (code == SQLITE_OK) code = rst_function(c, "rootstock_meta_set", 2, SQLITE_DIRECTONLY, meta_function);
     if (code == SQLITE_OK) code = rst_temporary_register(c);
+    if (code == SQLITE_OK) code = rst_temporary_alter_register(c);
     return code;
 }

@@ -144,13 +144,12 @@ int rst_temporary_triggers_follow(rst_connection *c, char **message) {
     return definitions_of(c)->temporary_changed ? record_all(c, message) : SQLITE_OK;
 }
 
-/* Makes the views and the triggers that SQLite fires, by one commit. What a ROLLBACK would take away again is looked at
-** before each statement. */
-static int establish(rst_connection *c, bool records, char **message) {
+int rst_temporary_triggers_establish(rst_connection *c, const char *sql, bool records, char **message) {
     const bool alone = sqlite3_get_autocommit(c->db) != 0;
     int code = alone ? rst_execute(c, message, "SAVEPOINT \"rootstock temporary\"") : SQLITE_OK;
     if (code != SQLITE_OK) return code;
-    if (records) code = record_all(c, message);
+    if (sql != NULL) code = rst_execute(c, message, "%s", sql);
+    if (code == SQLITE_OK && records) code = record_all(c, message);
     if (code == SQLITE_OK) code = rst_triggers_load(c, message);
     if (alone && code != SQLITE_OK) (void)rst_execute(c, NULL, "ROLLBACK TO \"rootstock temporary\"");
     if (alone) (void)rst_execute(c, NULL, "RELEASE \"rootstock temporary\"");
@@ -199,7 +198,7 @@ static int temporary_trigger(rst_connection *c, const char *sql, char **message)
     }
     programs_of(c)->temporary_used = true;
     code = keep(c, text);
-    return code == SQLITE_OK ? establish(c, true, message) : code;
+    return code == SQLITE_OK ? rst_temporary_triggers_establish(c, NULL, true, message) : code;
 }
 
 static int drop_temporary_trigger(rst_connection *c, const char *name, char **message) {
@@ -213,7 +212,7 @@ static int drop_temporary_trigger(rst_connection *c, const char *name, char **me
             rewriter->temporary_triggers[i - 1] = rewriter->temporary_triggers[i];
         rewriter->temporary_trigger_count--;
     }
-    return establish(c, at >= 0, message);
+    return rst_temporary_triggers_establish(c, NULL, at >= 0, message);
 }
 
 static void temporary_trigger_function(sqlite3_context *context, int count, sqlite3_value **values) {

@@ -19,6 +19,9 @@ int rst_temporary_triggers_take(rst_connection *c);
 char *rst_temporary_triggers_listed(const rst_connection *c);
 /* Puts what was noted into temp. */
 int rst_temporary_triggers_follow(rst_connection *c, char **message);
+/* Runs the statement, or null, and makes the views (records: others than before) and the triggers that SQLite fires, by
+** one commit. What a ROLLBACK would take away again is looked at before each statement. */
+int rst_temporary_triggers_establish(rst_connection *c, const char *sql, bool records, char **message);
 /* temporary_objects.c. Before an ALTER TABLE runs on the schema database: temp's views, triggers and tables are put
 ** there. */
 int rst_temporary_objects_lend(rst_connection *c, const rst_schema_statement *s);
@@ -32,6 +35,8 @@ char *rst_temporary_text(const char *sql);
 /* A text of the statement's row; from sqlite3_malloc, or null: no memory. */
 char *rst_column_copy(sqlite3_stmt *statement, int column);
 int rst_temporary_register(rst_connection *c);
+/* temporary_alter.c. Registers rootstock_alter_temporary. */
+int rst_temporary_alter_register(rst_connection *c);
 /* temporary_kept.c: the triggers that temp has, noted before views are declared anew, and made again where they went
 ** with one. Zeroed before; freed with rst_kept_triggers_free, whatever came. */
 typedef struct rst_kept_trigger {

@@ -141,6 +141,20 @@ static int transform_temporary_trigger(rst_connection *c, const char *sql, const
                     : transform_object(c, sql, end, out, message);
 }
 
+/* An ALTER TABLE of a temp table that triggers of the store's tables may name. */
+static bool alters_temporary(rst_connection *c, const rst_schema_statement *s) {
+    char *name;
+    bool found;
+    if (rewriter_of(c)->temporary_trigger_count == 0 || !rst_token_is(&s->verb, "ALTER") ||
+        (s->schema.type != TOKEN_END && !rst_token_same_name(&s->schema, "temp")))
+        return false;
+    name = rst_token_name(&s->name);
+    found = rst_finds_name(c, "SELECT 1 FROM temp.sqlite_master WHERE type='table' AND name=?1 COLLATE NOCASE", name,
+                           false);
+    sqlite3_free(name);
+    return found;
+}
+
 /* rootstock_ddl(text, arguments ...): CREATE TABLE ... AS SELECT may have parameters. */
 static int ddl_call(rst_connection *c, const char *sql, const char *end, char **out, char **message) {
     rst_parameters parameters = {0};
@@ -191,6 +205,7 @@ int rst_rewrite_schema(rst_connection *c, const char *sql, const char *end, cons
     }
     if (trigger && drop && (bare || s.temporary) && rst_temporary_trigger_find(c, &s.name) >= 0)
         return rst_quoted_call("rootstock_drop_temp_trigger", s.name.text, s.name.text + s.name.size, out);
+    if (alters_temporary(c, &s)) return rst_quoted_call("rootstock_alter_temporary", sql, end, out);
     if (s.temporary || (!bare && !rst_token_same_name(&s.schema, "main")))
         return rst_transform_names(c, sql, end, out, message);
     if (bare && !create && rst_token_names(&s.name)) {
