@@ -2,7 +2,7 @@
 ** ddl.h - changes of the schema: CREATE, DROP, ALTER, VACUUM, ANALYZE, objects of temp.
 **
 ** Circle: create_as.c ddl.c declare.c declare_at_once.c load.c maintain.c program_tables.c refresh.c schema_change.c
-** temporary.c written_schema.c
+** temporary.c temporary_alter.c written_schema.c
 **   (a change of the schema declares, and a declaration may have to change the schema).
 */
 #ifndef ROOTSTOCK_DDL_DDL_H
