@@ -1,5 +1,5 @@
 /*
-** hooks.c - sqlite3_update_hook, sqlite3_commit_hook and sqlite3_rollback_hook: each row of a store's tables, with its
+** hooks.c - sqlite3_update_hook, sqlite3_commit_hook, sqlite3_rollback_hook and sqlite3_wal_hook: each row, with its
 ** rowid, in SQLite's order.
 **
 ** Tables of temp and of attached files tell SQLite's own hook; what happens in the store's control file is nobody's
@@ -67,6 +67,7 @@ static bool is_asked(rsti_database *d) {
 /* The store is about to commit. */
 static int store_commits(void *context) {
     rsti_database *d = context;
+    d->wrote |= d->wal != NULL && rootstock_commit_of(d->db) == ROOTSTOCK_COMMIT_OF_CHANGE;
     if (!is_asked(d)) return 0;
     d->commit_told = true;
     return d->commit(d->commit_context);
@@ -97,7 +98,7 @@ void rsti_tell_rollback(rsti_database *d, int code) {
 static void listen(rsti_database *d) {
     const bool wanted = d->commit != NULL || d->rollback != NULL;
     (void)sqlite3_commit_hook(d->db, wanted ? native_commits : NULL, d);
-    (void)rootstock_commit_hook(d->db, wanted ? store_commits : NULL, d);
+    (void)rootstock_commit_hook(d->db, wanted || d->wal != NULL ? store_commits : NULL, d);
     (void)sqlite3_rollback_hook(d->db, wanted ? rolls_back : NULL, d);
 }
 
@@ -125,4 +126,43 @@ INTERPOSED(void *, rollback_hook, (sqlite3 * db, void (*rollback)(void *), void 
     listen(d);
     rsti_leave(d);
     return before;
+}
+
+/* A store has no log. Its hook hears of each commit, with one page in the log: too few for a checkpoint. */
+int rsti_tell_log(rsti_statement *s, int code) {
+    rsti_database *d = s->database;
+    int told;
+    /* A change with RETURNING is committed at its first row, and natively at its end. */
+    if (code == SQLITE_ROW || !sqlite3_get_autocommit(d->db)) return code;
+    d->wrote = false;
+    if (d->wal == NULL || d->silent || d->own > 0 || code != SQLITE_DONE || !rsti_is_wal(d, NULL)) return code;
+    told = d->wal(d->wal_context, d->db, "main", 1);
+    if (told != SQLITE_OK) code = s->failed = rsti_failed(d, rsti_fail(d, told, NULL));
+    return code;
+}
+
+INTERPOSED(void *, wal_hook, (sqlite3 * db, int (*hook)(void *, sqlite3 *, const char *, int), void *context)) {
+    rsti_database *d = RSTI_FIND(db);
+    void *before;
+    if (d == NULL) return sqlite3_wal_hook(db, hook, context);
+    rsti_enter(d);
+    before = sqlite3_wal_hook(db, hook, context); /* which keeps it, and has no log to call it of */
+    d->wal = hook;
+    d->wal_context = context;
+    d->wrote = false;
+    listen(d);
+    rsti_leave(d);
+    return before;
+}
+
+/* As natively, it is a hook of SQLite's that takes the program's place. */
+INTERPOSED(int, wal_autocheckpoint, (sqlite3 * db, int pages)) {
+    rsti_database *d = RSTI_FIND(db);
+    if (d != NULL) {
+        rsti_enter(d);
+        d->wal = NULL;
+        listen(d);
+        rsti_leave(d);
+    }
+    return sqlite3_wal_autocheckpoint(db, pages);
 }

@@ -130,6 +130,9 @@ struct rsti_database {
     void (*rollback)(void *);
     void *rollback_context;
     bool rolled_back; /* `alone` was, and its step has not ended yet */
+    int (*wal)(void *, sqlite3 *, const char *, int);
+    void *wal_context;
+    bool wrote; /* the store was committed since the log's hook was told last */
     /* What rows that were put by blob handles and by copies do to SQLite's counts, and must not. */
     sqlite3_int64 uncounted;    /* in total_changes() */
     sqlite3_int64 counted_at;   /* while SQLite's total is this one, */
@@ -386,6 +389,8 @@ char *rsti_utf8(const void *text, int bytes);
 int rsti_watch_rows(rsti_database *d);
 /* Whether the rows of a DELETE of all rows are told one by one. */
 void rsti_watch_clears(rsti_database *d, bool singly);
+/* Behind a step that may have committed: in WAL mode its hook is told. The step's code, or what the hook fails with. */
+int rsti_tell_log(rsti_statement *s, int code);
 /* The step of `alone` has rolled back, and ended so. */
 void rsti_tell_rollback(rsti_database *d, int code);
 

@@ -218,6 +218,7 @@ static int step_alone(rsti_statement *s) {
     if (notes) __atomic_store_n(&d->alone, s, __ATOMIC_RELAXED);
     code = step_real(s);
     if (notes && d->rolled_back) rsti_tell_rollback(d, code);
+    if (__builtin_expect(d->wrote, 0)) code = rsti_tell_log(s, code);
     if (notes || (outside && !sqlite3_get_autocommit(d->db))) __atomic_store_n(&d->alone, NULL, __ATOMIC_RELAXED);
     return code;
 }
@@ -291,12 +292,18 @@ int rsti_run_step(rsti_statement *s) {
     return step(s);
 }
 
+/* What the statement failed with where SQLite's own went well, which told the connection so. */
+static int failed_so(rsti_database *d, int failed, int code) {
+    if (failed == 0) return code;
+    if (code == SQLITE_OK && sqlite3_errcode(d->db) == SQLITE_OK) (void)rsti_fail(d, failed, NULL);
+    return failed;
+}
+
 static __attribute__((noinline)) int reset_closely(rsti_statement *s) {
     int code;
     end(s);
     put_back(s);
-    code = sqlite3_reset(s->real);
-    if (s->failed != 0) code = s->failed;
+    code = failed_so(s->database, s->failed, sqlite3_reset(s->real));
     s->failed = 0;
     return code;
 }
@@ -333,7 +340,7 @@ int rsti_run_finalize(rsti_statement *s) {
         free(s);
     }
     code = sqlite3_finalize(real);
-    return failed != 0 ? failed : code;
+    return failed_so(d, failed, code);
 }
 
 /* Another thread's statement may neither run nor end between what SQLite does and what is done around that: the

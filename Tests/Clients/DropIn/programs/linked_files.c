@@ -1,4 +1,4 @@
-/* A database reached by a symbolic link, or by flags that say too little; a backup beside a transaction; file controls. */
+/* A database reached by a symbolic link or with odd flags; a backup beside a transaction; file controls. */
 #define _DEFAULT_SOURCE
 #include <sqlite3.h>
 #include <stdio.h>
