@@ -303,12 +303,22 @@ static int named_columns(rst_attached *a, const rst_statement_parts *parts, char
     return *names == NULL || *list == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
+/* The table as the program named it, which SQLite repeats where it refuses the statement. */
+static char *named_target(const rst_attached *a, const rst_statement_parts *parts) {
+    const char *table = parts->table.text;
+    const int size = (int)parts->table.size;
+    return parts->schema.type == TOKEN_END ? sqlite3_mprintf("%.*s", size, table)
+                                           : sqlite3_mprintf("\"%w\".%.*s", a->schema, size, table);
+}
+
 /* INSERT INTO t(a, "rootstock names") SELECT *, '10' FROM (VALUES ...): a virtual table is not told what was left
 ** out. */
 static int insert_text(rst_attached *a, const rst_statement_parts *parts, char **out, char **message) {
     char *names, *list, *source = NULL;
     int code = named_columns(a, parts, &names, &list, message), taken = 0;
     const int head = (int)(parts->verb.end - parts->whole.start);
+    char *target = named_target(a, parts);
+    if (code == SQLITE_OK && target == NULL) code = SQLITE_NOMEM;
     for (const char *p = names == NULL ? NULL : names + NAMES_STAMP; p != NULL && *p != '\0'; p++) taken += *p == '1';
     if (code == SQLITE_OK && parts->source != SOURCE_DEFAULT) {
         code = rst_source_without_affinity(parts, taken, &source);
@@ -316,16 +326,14 @@ static int insert_text(rst_attached *a, const rst_statement_parts *parts, char *
             source = rst_span_text(parts->source_text.start, parts->source_text.end);
     }
     if (code == SQLITE_OK && parts->source == SOURCE_DEFAULT && parts->columns.start != NULL) /* SQLite's to refuse */
-        *out = sqlite3_mprintf("%.*s \"%w\".%.*s(%.*s) DEFAULT VALUES", head, parts->whole.start, a->schema,
-                               (int)parts->table.size, parts->table.text,
+        *out = sqlite3_mprintf("%.*s %s(%.*s) DEFAULT VALUES", head, parts->whole.start, target,
                                (int)(parts->columns.end - parts->columns.start), parts->columns.start);
     else if (code == SQLITE_OK && parts->source == SOURCE_DEFAULT)
-        *out = sqlite3_mprintf("%.*s \"%w\".%.*s(\"rootstock names\") VALUES(%Q)", head, parts->whole.start, a->schema,
-                               (int)parts->table.size, parts->table.text, names);
+        *out = sqlite3_mprintf("%.*s %s(\"rootstock names\") VALUES(%Q)", head, parts->whole.start, target, names);
     else if (code == SQLITE_OK && source != NULL)
-        *out =
-            sqlite3_mprintf("%.*s \"%w\".%.*s(%s\"rootstock names\") SELECT *,%Q FROM (%s)", head, parts->whole.start,
-                            a->schema, (int)parts->table.size, parts->table.text, list, names, source);
+        *out = sqlite3_mprintf("%.*s %s(%s\"rootstock names\") SELECT *,%Q FROM (%s)", head, parts->whole.start, target,
+                               list, names, source);
+    sqlite3_free(target);
     sqlite3_free(source);
     sqlite3_free(names);
     sqlite3_free(list);

@@ -24,6 +24,8 @@ int main(void) {
                                         "INSERT INTO u VALUES(1, 2, 3)",
                                         "INSERT INTO u(a) VALUES(1, 2)",
                                         "INSERT INTO u(a, b) SELECT 1",
+                                        "INSERT INTO u(c) VALUES(1)",
+                                        "INSERT INTO y.u(c) VALUES(1)",
                                         "UPDATE t SET b = 1 WHERE a = 99",
                                         "DELETE FROM u WHERE a = 99",
                                         "SELECT * FROM u",
