@@ -76,27 +76,28 @@ typedef struct columns {
     int count;
 } columns;
 
-static int is_without_rowid(const side *from, const char *table, bool *without) {
+/* Whether main has the table, and whether that has a rowid. */
+static int find_table(const side *s, const char *table, bool *is, bool *without) {
     handle h;
     char *sql = sqlite3_mprintf("PRAGMA main.table_list(\"%w\")", table);
-    int code = sql == NULL ? SQLITE_NOMEM : prepare(from, sql, &h);
+    int code = sql == NULL ? SQLITE_NOMEM : prepare(s, sql, &h);
     sqlite3_free(sql);
-    *without = false;
+    *is = *without = false;
     if (code != SQLITE_OK) return code;
     while (step(&h) == SQLITE_ROW) {
-        if (sqlite3_stricmp((const char *)sqlite3_column_text(h.real, 0), "main") == 0)
-            *without = sqlite3_column_int(h.real, 4) != 0;
+        *is = true;
+        *without = sqlite3_column_int(h.real, 4) != 0;
     }
     return finalize(&h);
 }
 
 static int columns_of(const side *from, const char *table, columns *out) {
     static const char *const rowids[] = {"rowid", "_rowid_", "oid"};
-    bool taken[3] = {false, false, false}, without = false;
+    bool taken[3] = {false, false, false}, is, without = false;
     sqlite3_str *names = sqlite3_str_new(NULL);
     char *sql = sqlite3_mprintf("PRAGMA main.table_xinfo(\"%w\")", table);
     handle h = {NULL, NULL};
-    int code = sql == NULL ? SQLITE_NOMEM : is_without_rowid(from, table, &without);
+    int code = sql == NULL ? SQLITE_NOMEM : find_table(from, table, &is, &without);
     if (code == SQLITE_OK) code = prepare(from, sql, &h);
     sqlite3_free(sql);
     memset(out, 0, sizeof *out);
@@ -174,28 +175,26 @@ static int copy_virtual(const side *to, const char *name, const char *sql) {
     return code == SQLITE_OK ? run(to, "PRAGMA writable_schema=OFF") : code;
 }
 
-/* *is: the table is there, for CREATE VIRTUAL TABLE has made it. */
-static int is_made(const side *to, const char *name, bool *is) {
-    handle h;
-    char *sql = sqlite3_mprintf("SELECT 1 FROM main.sqlite_schema WHERE type='table' AND name=%Q COLLATE NOCASE", name);
-    int code = sql == NULL ? SQLITE_NOMEM : prepare(to, sql, &h);
-    sqlite3_free(sql);
-    if (code != SQLITE_OK) return code;
-    *is = step(&h) == SQLITE_ROW;
-    return finalize(&h);
+/* It outlives the tables that it is made for. Its rows are copied last, for rows of these raise them. */
+static int make_sequence(const side *to) {
+    bool is, without;
+    int code = find_table(to, "sqlite_sequence", &is, &without);
+    if (code != SQLITE_OK || is) return code;
+    return run(to, "CREATE TABLE main.\"rootstock: sequence\"(id INTEGER PRIMARY KEY AUTOINCREMENT);"
+                   "DROP TABLE main.\"rootstock: sequence\"");
 }
 
 static int copy_object(const side *from, const side *to, const char *name, const char *sql, enum copied which) {
-    bool made = false;
+    bool made = false, without;
     int code = SQLITE_OK;
     if (which == OTHERS) return run(to, sql);
     if (is_virtual(sql)) return copy_virtual(to, name, sql);
     if (sqlite3_strnicmp(name, "sqlite_", 7) == 0) {
-        if (sqlite3_stricmp(name, "sqlite_sequence") == 0) return SQLITE_OK; /* last: rows of the tables raise it */
-        code = run(to, "ANALYZE sqlite_schema");                             /* makes the tables of statistics */
+        if (sqlite3_stricmp(name, "sqlite_sequence") == 0) return make_sequence(to);
+        code = run(to, "ANALYZE sqlite_schema"); /* makes the tables of statistics */
         made = true;
     } else if (to->store != NULL) {
-        code = is_made(to, name, &made);
+        code = find_table(to, name, &made, &without); /* CREATE VIRTUAL TABLE may have made it */
     }
     if (code == SQLITE_OK)
         code = made ? run_formatted(to, sqlite3_mprintf("DELETE FROM main.\"%w\"", name)) : run(to, sql);
@@ -238,18 +237,10 @@ static int connect_virtual(const side *from, const side *to) {
     return code;
 }
 
-static int has_sequence(const side *s, bool *has) {
-    handle h;
-    int code = prepare(s, "SELECT 1 FROM sqlite_schema WHERE name='sqlite_sequence'", &h);
-    if (code != SQLITE_OK) return code;
-    *has = step(&h) == SQLITE_ROW;
-    return finalize(&h);
-}
-
 static int copy_sequence(const side *from, const side *to) {
-    bool has = false;
-    int code = has_sequence(from, &has);
-    if (code != SQLITE_OK || !has) return code;
+    bool is, without;
+    int code = find_table(from, "sqlite_sequence", &is, &without);
+    if (code != SQLITE_OK || !is) return code;
     code = run(to, "DELETE FROM main.sqlite_sequence");
     return code == SQLITE_OK ? copy_rows(from, to, "sqlite_sequence") : code;
 }
@@ -266,25 +257,24 @@ static int copy_setting(const side *from, const side *to, const char *name) {
     return code == SQLITE_OK ? run_formatted(to, sqlite3_mprintf("PRAGMA main.%s=%lld", name, value)) : code;
 }
 
-/* Everything goes, views and triggers first. */
+/* Everything goes, views and triggers first. Virtual tables take others with them, and tables their triggers. */
 static int clear(const side *s) {
-    handle h = {NULL, NULL};
-    int code = SQLITE_OK;
-    do {
-        char *sql = NULL;
-        code = prepare(s,
+    handle h;
+    sqlite3_str *drops = sqlite3_str_new(NULL);
+    char *sql;
+    int code = prepare(s,
                        "SELECT type, name FROM sqlite_schema WHERE type IN ('view', 'trigger', 'table') AND "
-                       "name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type DESC, sql LIKE 'CREATE VIRTUAL TABLE%' "
-                       "DESC LIMIT 1",
+                       "(name NOT LIKE 'sqlite\\_%' ESCAPE '\\' OR name LIKE 'sqlite\\_stat%' ESCAPE '\\') "
+                       "ORDER BY type DESC, sql LIKE 'CREATE VIRTUAL TABLE%' DESC",
                        &h);
-        if (code != SQLITE_OK) return code;
-        if (step(&h) == SQLITE_ROW)
-            sql =
-                sqlite3_mprintf("DROP %s main.\"%w\"", sqlite3_column_text(h.real, 0), sqlite3_column_text(h.real, 1));
-        code = finalize(&h);
-        if (sql == NULL) return code;
-        code = run_formatted(s, sql);
-    } while (code == SQLITE_OK);
+    while (code == SQLITE_OK && step(&h) == SQLITE_ROW)
+        sqlite3_str_appendf(drops, "DROP %s IF EXISTS main.\"%w\";", sqlite3_column_text(h.real, 0),
+                            sqlite3_column_text(h.real, 1));
+    if (code == SQLITE_OK) code = finalize(&h);
+    if (code == SQLITE_OK) code = sqlite3_str_errcode(drops);
+    sql = sqlite3_str_finish(drops);
+    if (code == SQLITE_OK && sql != NULL) code = run(s, sql);
+    sqlite3_free(sql);
     return code;
 }
 

@@ -40,7 +40,7 @@ static const pragma_definition definitions[] = {
     {"rootstock_pragma_foreign_key_list", "id, seq, \"table\", \"from\", \"to\", on_update, on_delete, \"match\"", 8,
      true, "SELECT * FROM pragma_foreign_key_list(?1)", true},
     {"rootstock_pragma_table_list", "schema, name, type, ncol, wr, strict", 6, true,
-     "SELECT * FROM pragma_table_list WHERE schema='main' AND (?1 IS NULL OR name=?1 COLLATE NOCASE)", false},
+     "SELECT * FROM pragma_table_list(?1) WHERE schema='main'", false},
     {"rootstock_pragma_foreign_key_check", "\"table\", rowid, parent, fkid", 4, true,
      "SELECT * FROM rootstock_foreign_key_check WHERE ?1 IS NULL OR \"table\"=?1 COLLATE NOCASE", false},
 };
@@ -127,10 +127,9 @@ static int list_next(sqlite3_vtab_cursor *base) {
     else if (cursor->place == 0 && store_of(c)->shared != NULL && !schema_of(c)->sidecar)
         code = prepare_on(base, schema_of(c)->schema_db, sqlite3_mprintf("%s", definition->sql));
     else
-        code = prepare_on(base, c->db,
-                          sqlite3_mprintf("SELECT * FROM pragma_table_list WHERE schema=%Q AND " ROOTSTOCK_NOT_MADE
-                                          " AND (?1 IS NULL OR name=?1 COLLATE NOCASE)",
-                                          schema));
+        code = prepare_on(
+            base, c->db,
+            sqlite3_mprintf("SELECT * FROM pragma_table_list(?1) WHERE schema=%Q AND " ROOTSTOCK_NOT_MADE, schema));
     if (code == SQLITE_OK && cursor->name != NULL)
         code = sqlite3_bind_text(cursor->statement, 1, cursor->name, -1, SQLITE_TRANSIENT);
     return code;

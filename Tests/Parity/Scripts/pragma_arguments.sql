@@ -21,6 +21,13 @@ PRAGMA table_list(tt);
 PRAGMA main.table_list;
 PRAGMA main.table_list(tt);
 PRAGMA main.table_list(t);
+-- The schema's table is found by its older name, and shown by its newer one.
+PRAGMA table_list(sqlite_master);
+PRAGMA main.table_list(SQLITE_MASTER);
+PRAGMA table_list(sqlite_schema);
+SELECT * FROM pragma_table_list('sqlite_master');
+SELECT * FROM pragma_table_list('sqlite_schema');
+SELECT * FROM pragma_table_list WHERE name = 'sqlite_schema' AND schema = 'main';
 -- A text that begins as a number does is how many faults there may be.
 PRAGMA integrity_check("123");
 PRAGMA integrity_check('t');
