@@ -70,7 +70,8 @@ bool rst_indexed_understand(const rst_table *table, const rst_index *index, int 
     reading r = {table, false, true};
     rst_syntax_tree tree;
     bool understood = false;
-    if (own->expression == NULL) return false;
+    /* Keys under a collation of the application are looked up by a column only. */
+    if (own->expression == NULL || own->key.collation == ROOTSTOCK_COLLATION_OWN) return false;
     if (rst_syntax_parse_expression(&tree, own->expression, own->expression + strlen(own->expression)) == SQLITE_OK) {
         const rst_syntax *e = rst_syntax_unwrap(tree.root);
         const rst_token first = rst_syntax_token(e, 0);

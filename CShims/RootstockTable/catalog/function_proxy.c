@@ -98,30 +98,46 @@ static int compare_unknown(void *context, int left_size, const void *left, int r
     return 0;
 }
 
-static int compare(void *context, int left_size, const void *left, int right_size, const void *right) {
-    rst_function_proxy *forward = context;
-    rst_connection *c = forward->connection;
+static int bind_text(sqlite3_stmt *statement, int number, const rootstock_value *text) {
+    return sqlite3_bind_text(statement, number, text->size == 0 ? "" : text->as.data, (int)text->size, SQLITE_STATIC);
+}
+
+int rst_collation_compare(rst_connection *c, const char *name, sqlite3_stmt **kept, const rootstock_value *left,
+                          const rootstock_value *right, int *order) {
     rst_schema *schema = schema_of(c);
     struct rst_program *program = schema->program;
-    sqlite3_stmt *statement = NULL;
-    char *sql = sqlite3_mprintf("SELECT CASE WHEN ?1<?2 COLLATE \"%w\" THEN -1 ELSE ?1>?2 COLLATE \"%w\" END",
-                                forward->name, forward->name);
-    int code = sql == NULL ? SQLITE_NOMEM : rst_statement_get(c, sql, &statement), result = 0;
-    sqlite3_free(sql);
-    if (code == SQLITE_OK) code = sqlite3_bind_text(statement, 1, left, left_size, SQLITE_STATIC);
-    if (code == SQLITE_OK) code = sqlite3_bind_text(statement, 2, right, right_size, SQLITE_STATIC);
-    if (code == SQLITE_OK) {
-        schema->program = NULL;
-        store_of(c)->judging++;
-        code = sqlite3_step(statement);
-        store_of(c)->judging--;
-        schema->program = program;
-        result = sqlite3_column_int(statement, 0);
+    int code = SQLITE_OK;
+    *order = 0;
+    if (*kept == NULL) {
+        char *sql = sqlite3_mprintf("SELECT CASE WHEN ?1<?2 COLLATE \"%w\" THEN -1 ELSE ?1>?2 COLLATE \"%w\" END",
+                                    name, name);
+        code = sql == NULL ? SQLITE_NOMEM : rst_statement_get(c, sql, kept);
+        sqlite3_free(sql);
     }
+    if (code == SQLITE_OK) code = bind_text(*kept, 1, left);
+    if (code == SQLITE_OK) code = bind_text(*kept, 2, right);
+    if (code != SQLITE_OK) return code;
+    schema->program = NULL; /* whatever the collation does is no part of it */
+    store_of(c)->judging++;
+    code = sqlite3_step(*kept);
+    store_of(c)->judging--;
+    schema->program = program;
+    *order = sqlite3_column_int(*kept, 0);
+    if (code != SQLITE_ROW) return sqlite3_reset(*kept);
+    sqlite3_reset(*kept);
+    return SQLITE_OK;
+}
+
+static int compare(void *context, int left_size, const void *left, int right_size, const void *right) {
+    const rst_function_proxy *forward = context;
+    const rootstock_value a = {.type = VALUE_TEXT, .size = (size_t)left_size, .as.data = left};
+    const rootstock_value b = {.type = VALUE_TEXT, .size = (size_t)right_size, .as.data = right};
+    sqlite3_stmt *statement = NULL;
+    int order, code = rst_collation_compare(forward->connection, forward->name, &statement, &a, &b, &order);
+    if (statement != NULL) rst_statement_done(forward->connection, statement);
     /* a comparison cannot say so itself: row_validator.c refuses the row */
-    if (code != SQLITE_ROW) schema->compare_failed = true;
-    if (statement != NULL) rst_statement_done(c, statement);
-    return result;
+    if (code != SQLITE_OK) schema_of(forward->connection)->compare_failed = true;
+    return order;
 }
 
 static int install(sqlite3 *schema_db, rst_function_proxy *forward) {
@@ -194,6 +210,22 @@ static rst_function_proxy *find(rst_function_proxy *list, const char *name, int 
 
 bool rst_collation_known(rst_connection *c, const char *name) {
     return rst_prepares(c->db, "SELECT ''='' COLLATE \"%w\"", name);
+}
+
+int rst_collation_missing(const rst_table *table, int code, char **message) {
+    if (code != SQLITE_ERROR || *message != NULL) return code;
+    for (int i = -1; i < table->index_count; i++) {
+        const rst_part *parts = i < 0 ? table->key : table->indexes[i].parts;
+        const int count = i < 0 ? table->key_count : table->indexes[i].part_count;
+        for (int p = 0; p < count; p++) {
+            if (parts[p].key.collation != ROOTSTOCK_COLLATION_OWN ||
+                rst_collation_known(table->connection, parts[p].collation_name))
+                continue;
+            rst_set_message(message, "no such collation sequence: %s", parts[p].collation_name);
+            return SQLITE_ERROR_MISSING_COLLSEQ;
+        }
+    }
+    return code;
 }
 
 /* Whether SQLite gives every connection this function by itself: extensions that are compiled in register theirs each
@@ -314,6 +346,20 @@ void rst_function_proxies_withdraw(sqlite3 *from, rst_function_proxy **list) {
     for (rst_function_proxy *forward = *list; forward != NULL; forward = forward->next) forward->seen = false;
     sweep(from, list, false);
     rst_function_proxies_free(list);
+}
+
+static void lend_collation(void *context, sqlite3 *schema_db, int encoding, const char *name) {
+    rst_connection *c = context;
+    rst_schema *schema = schema_of(c);
+    UNUSED(encoding);
+    if (rst_collation_known(c, name))
+        (void)add(c, schema_db,
+                  schema_db == schema->unchecked ? &schema->unchecked_forwards : &schema->function_proxies, name, 0, 0,
+                  'c', false, false);
+}
+
+int rst_function_proxies_lend_collations(rst_connection *c, sqlite3 *schema_db) {
+    return sqlite3_collation_needed(schema_db, c, lend_collation);
 }
 
 int rst_function_proxies_sync(rst_connection *c, sqlite3 *schema_db, rst_function_proxy **list) {

@@ -27,10 +27,13 @@ bool rst_index_is_plain(const rst_object *object) {
 
 /* ---- parts ---- */
 
-static int collation_of(const char *name, uint8_t *collation, char **message) {
-    if (rst_collation_number(name, collation)) return SQLITE_OK;
+/* Of the application's own the keys hold labels, which writers that do not see each other would give twice. */
+static int collation_of(const rst_table *table, const char *name, uint8_t *collation, char **message) {
+    if (rst_collation_number(name, collation) || !rst_many_writers(store_of(table->connection))) return SQLITE_OK;
     rst_set_message(message,
-                    "no key or index of a store under collation %s: keys are ordered by BINARY, NOCASE or RTRIM", name);
+                    "no key or index under collation %s on an engine with several writers at once: keys are ordered by "
+                    "BINARY, NOCASE or RTRIM there",
+                    name);
     return SQLITE_ERROR;
 }
 
@@ -48,7 +51,7 @@ int rst_part_add(const rst_table *table, rst_index *index, int column, bool desc
         part->collation_name = rst_text_duplicate(column >= 0 ? table->columns[column].collation_name : "BINARY");
     if (part->collation_name == NULL) return SQLITE_NOMEM;
     if (column >= 0) part->key.real_affinity = table->columns[column].affinity == AFFINITY_REAL;
-    return collation_of(part->collation_name, &part->key.collation, message);
+    return collation_of(table, part->collation_name, &part->key.collation, message);
 }
 
 /* The expression without parentheses and collations. */

@@ -26,8 +26,8 @@ bool rst_collation_number(const char *name, uint8_t *collation) {
     else if (sqlite3_stricmp(name, "RTRIM") == 0)
         *collation = ROOTSTOCK_COLLATION_RTRIM;
     else
-        *collation = UINT8_MAX;
-    return *collation != UINT8_MAX;
+        *collation = ROOTSTOCK_COLLATION_OWN;
+    return *collation != ROOTSTOCK_COLLATION_OWN;
 }
 
 int rst_column_called(const rst_table *table, const char *name) {

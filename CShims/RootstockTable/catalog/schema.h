@@ -27,6 +27,9 @@ int rst_function_proxies_sync(rst_connection *c, sqlite3 *schema_db, struct rst_
 int rst_function_proxies_lend(rst_connection *c, sqlite3 *inner, struct rst_function_proxy **list);
 /* The same for a CREATE, DROP or ALTER, where it may name any of them. */
 int rst_function_proxies_sync_for(rst_connection *c, const char *sql, const char *end);
+/* From now on a collation of the application has its stand-in when a statement needs it: SQLite uses no index any more
+** under one that it did not find once. */
+int rst_function_proxies_lend_collations(rst_connection *c, sqlite3 *schema_db);
 bool rst_function_proxies_placeholder(rst_connection *c, sqlite3 *schema_db, struct rst_function_proxy **list,
                                       const char *words);
 void rst_function_proxies_end_placeholders(sqlite3 *schema_db, struct rst_function_proxy **list);
@@ -34,6 +37,14 @@ void rst_function_proxies_free(struct rst_function_proxy **list);
 /* Takes them off the connection, too, on which no statement runs. */
 void rst_function_proxies_withdraw(sqlite3 *from, struct rst_function_proxy **list);
 bool rst_collation_known(rst_connection *c, const char *name);
+/* SQLite's code and words, where SQLITE_ERROR without a message came of a key or an index under a collation that is not
+** registered. Else the code as it is. */
+int rst_collation_missing(const rst_table *table, int code, char **message);
+/* How the application's collation orders two texts: *order below, at or above 0. *kept is null at first, and keeps the
+** statement that asks, for rst_statement_done at last. SQLITE_OK, or the error of the application's connection, which
+** has its words. */
+int rst_collation_compare(rst_connection *c, const char *name, sqlite3_stmt **kept, const rootstock_value *left,
+                          const rootstock_value *right, int *order);
 /* Judges and completes a row: affinity, STRICT, CHECK, NOT NULL, generated columns, as SQLite itself does on an empty
 ** native row validator. `values` (one per column, rowid column included) are replaced; the bytes live in the statement
 ** until rst_validator_clear. Returns SQLITE_DONE if OR IGNORE dropped the row. evaluated: see rst_validator_index. */

@@ -184,6 +184,7 @@ static int build(rst_connection *c, const rst_catalog *catalog, bool checks, boo
     }
     if (code == SQLITE_OK && takes_stored) code = allow_types(*out, catalog, NULL, true, message);
     rst_function_proxies_end_placeholders(*out, function_proxies);
+    if (code == SQLITE_OK) code = rst_function_proxies_lend_collations(c, *out);
     return code;
 }
 

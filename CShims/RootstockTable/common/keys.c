@@ -215,7 +215,9 @@ bool rootstock_key_is_exact(const rootstock_value *value, const rootstock_key_co
         if (value->as.real != value->as.real) return false;
         if (bits_of(value->as.real) == SIGN_BIT) return false;
         return column->real_affinity || !is_whole_integer(value->as.real);
-    case VALUE_TEXT: return keeps_text(value->as.data, value->size, column->collation);
+    case VALUE_TEXT:
+        return column->collation != ROOTSTOCK_COLLATION_OWN &&
+               keeps_text(value->as.data, value->size, column->collation);
     default: return true;
     }
 }

@@ -11,7 +11,8 @@
 **            (0..1023 for an integer, 0 for a real or an infinity). NaN is NULL.
 **   text     20, the bytes under the collation (NOCASE: ASCII letters lowered; RTRIM: trailing spaces cut), each 00 as
 **            00 FF, end 00 01. Under NOCASE SQLite compares what stands behind the first NUL by its length only: each
-**            of those bytes is written as a NUL.
+**            of those bytes is written as a NUL. Under a collation of the application, a label in its place
+**            (executor/collated_key.h).
 **   blob     30, the bytes, each 00 as 00 FF, end 00 01
 **
 ** The final column of a key that nothing follows may be written `final`. Ascending text and blob then stand raw,
@@ -27,7 +28,8 @@
 typedef enum rootstock_collation {
     ROOTSTOCK_COLLATION_BINARY = 0,
     ROOTSTOCK_COLLATION_NOCASE = 1,
-    ROOTSTOCK_COLLATION_RTRIM = 2
+    ROOTSTOCK_COLLATION_RTRIM = 2,
+    ROOTSTOCK_COLLATION_OWN = UINT8_MAX /* the application's */
 } rootstock_collation;
 
 /* What a key of one raw value begins with. */
@@ -71,8 +73,8 @@ static inline bool rootstock_key_small_number(const unsigned char *bytes, size_t
 int rootstock_key_append(rootstock_buffer *key, const rootstock_value *value, const rootstock_key_column *column);
 
 /* Whether rootstock_key_decode gives back this very value (type and bytes), so that the row need not hold it. False for
-** a real with a whole value under an affinity other than REAL, an integer under REAL affinity, -0.0, text that the
-** collation changed. */
+** text that the collation changed, and any text under a collation of the application. Of
+** numbers, a real with a whole value under an affinity other than REAL, an integer under REAL affinity, -0.0. */
 bool rootstock_key_is_exact(const rootstock_value *value, const rootstock_key_column *column);
 
 /* Decodes the column at key[*offset], and moves *offset behind it. A number decodes as INTEGER if it is whole and fits

@@ -4,6 +4,7 @@
 ** A plan that means one key is one look-up, a scan that nobody reads from is the tree's count, and everything else is a
 ** list of ranges (ranges.c). Invariant: whatever the cursor showed before is gone when a filter begins.
 */
+#include "executor/collated_key.h"
 #include "executor/executor.h"
 #include "executor/change_steps.h"
 #include "executor/cursor.h"
@@ -144,7 +145,7 @@ static int filter_key_equal(rst_cursor *k, sqlite3_value **values) {
         case VALUE_NULL: k->eof = true; return SQLITE_OK;
         default: return SQLITE_NOTFOUND;
         }
-        code = rootstock_key_append(&k->seek, &value, &part->key);
+        code = rst_part_append(table, &k->seek, &value, part);
         if (code != SQLITE_OK) return code;
     }
     return seek_key(k);

@@ -61,9 +61,16 @@ static int same_to(const rst_table *parent, int column, const rootstock_value *a
                    bool *same) {
     rootstock_buffer left = {0}, right = {0};
     rootstock_key_column key = {0};
-    uint8_t collation = parent->columns[column].collation;
-    int code;
-    key.collation = collation == UINT8_MAX ? ROOTSTOCK_COLLATION_BINARY : collation;
+    int code, order;
+    key.collation = parent->columns[column].collation;
+    if (key.collation == ROOTSTOCK_COLLATION_OWN && a->type == VALUE_TEXT && b->type == VALUE_TEXT) {
+        sqlite3_stmt *statement = NULL;
+        code = rst_collation_compare(parent->connection, parent->columns[column].collation_name, &statement, a, b,
+                                     &order);
+        if (statement != NULL) rst_statement_done(parent->connection, statement);
+        *same = code == SQLITE_OK && order == 0;
+        return code;
+    }
     code = rootstock_key_append(&left, a, &key);
     if (code == SQLITE_OK) code = rootstock_key_append(&right, b, &key);
     *same = code == SQLITE_OK && rootstock_key_compare(left.data, left.size, right.data, right.size) == 0;

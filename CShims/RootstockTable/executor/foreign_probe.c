@@ -7,6 +7,7 @@
 ** to make (a text beside a numeric column) nothing is said, and the caller asks by SQL. Invariant: what is said here is
 ** what the SELECT of foreign_statements.c would say.
 */
+#include "executor/collated_key.h"
 #include "executor/executor.h"
 #include "executor/foreign_statements.h"
 
@@ -107,7 +108,7 @@ int rst_foreign_probe_parent(rst_connection *c, rootstock_transaction *transacti
         value = values[foreign->child_columns[k]];
         hold.size = 0;
         if (!convert(parent, columns[k], &value, &hold, &code)) code = SQLITE_NOTFOUND;
-        if (code == SQLITE_OK) code = rootstock_key_append(&key, &value, &parts[p].key);
+        if (code == SQLITE_OK) code = rst_part_append(parent, &key, &value, &parts[p]);
     }
     if (code == SQLITE_OK && tree == &parent->tree) {
         rootstock_slice sought = {key.size, key.data}, found;
@@ -180,7 +181,7 @@ int rst_foreign_probe_children(rst_connection *c, rst_table *child, const rst_fo
     }
     for (int p = 0; p < foreign->column_count && code == SQLITE_OK; p++) {
         int k = place_of(&index->parts[p], foreign, parent, columns);
-        code = rootstock_key_append(&key, &values[columns[k]], &index->parts[p].key);
+        code = rst_part_append(child, &key, &values[columns[k]], &index->parts[p]);
     }
     if (code == SQLITE_OK) code = count_entries(c, store_of(c)->writer, &index->tree, &key, INT64_MAX, count);
     rootstock_buffer_free(&key);

@@ -4,10 +4,11 @@
 ** Entry key: the index's columns, then the row's key (8 bytes of rowid, or the encoded primary key). Entry value: for
 ** WITHOUT ROWID tables first 4 bytes with the length of the columns' part. If some column cannot be read back exactly
 ** from the key, a row (rows.h) of the columns' values follows. Invariant: the entry of a row is a function of the row
-** alone.
+** alone; under a collation of the application also of the entries that are there (collated_key.c).
 */
 #include "executor/executor.h"
 #include "executor/change.h"
+#include "executor/collated_key.h"
 #include "executor/sorter.h"
 
 #include <string.h>
@@ -30,7 +31,7 @@ int rst_row_key(rst_table *table, const rootstock_value *values, int64_t rowid, 
         }
     }
     for (int k = 0; k < table->key_count; k++) {
-        int code = rootstock_key_append(key, &values[table->key[k].column], &table->key[k].key);
+        int code = rst_part_append(table, key, &values[table->key[k].column], &table->key[k]);
         if (code != SQLITE_OK) return code;
     }
     return SQLITE_OK;
@@ -49,12 +50,13 @@ static void take_parts(const rst_table *table, const rst_index *index, const rst
 }
 
 /* The value's part of the entry's key. *exact: whether all parts can be read back from there. */
-static inline int append_part(rootstock_buffer *key, const rootstock_value *value, const rootstock_key_column *as,
-                              bool *has_null, bool *exact) {
+static inline int append_part(const rst_table *table, rootstock_buffer *key, const rootstock_value *value,
+                              const rst_part *part, bool *has_null, bool *exact) {
+    const rootstock_key_column *as = &part->key;
     if (value->type == VALUE_NULL) *has_null = true;
     if (*exact && (value->type != VALUE_INTEGER || as->real_affinity) && !rootstock_key_is_exact(value, as))
         *exact = false;
-    return rootstock_key_append(key, value, as);
+    return rst_part_append(table, key, value, part);
 }
 
 /* Behind the parts of a key. */
@@ -87,7 +89,7 @@ __attribute__((noinline)) static int longer_entry(rst_table *table, int number, 
         take_parts(table, index, hand, parts);
         if (index->evaluated) {
             for (int p = 0; p < count && code == SQLITE_OK; p++)
-                code = append_part(key, &parts[p], &index->parts[p].key, has_null, &exact);
+                code = append_part(table, key, &parts[p], &index->parts[p], has_null, &exact);
             if (code == SQLITE_OK) code = end_entry(table, hand, key, value, prefix);
         }
         if (code == SQLITE_OK && value != NULL && !exact) {
@@ -117,7 +119,7 @@ int rst_index_entry(rst_table *table, int number, const rst_row_slot *hand, root
     for (int p = 0; p < index->part_count && code == SQLITE_OK && !index->evaluated; p++) {
         const int column = index->parts[p].column;
         const rootstock_value *from = column < 0 || column == table->rowid_column ? &rowid : &hand->values[column];
-        code = append_part(key, from, &index->parts[p].key, has_null, &exact);
+        code = append_part(table, key, from, &index->parts[p], has_null, &exact);
     }
     if (code == SQLITE_OK && !index->evaluated) code = end_entry(table, hand, key, value, prefix);
     if (code != SQLITE_OK || (!index->evaluated && (exact || value == NULL))) return code;
@@ -251,7 +253,8 @@ static int gathered_put(rst_table *table, rst_index *index, rst_gathering *g, bo
 }
 
 /* Fills a new index from the table's rows; SQLITE_CONSTRAINT_UNIQUE if two rows collide. Entries are sorted first, so
-** that pages are written once and full; what does not fit into memory comes in several sorted runs. */
+** that pages are written once and full; what does not fit into memory comes in several sorted runs. Under a collation
+** of the application an entry's key depends on those that are there: they come one by one. */
 int rst_index_fill(rst_table *table, int number, char **message) {
     rst_connection *c = table->connection;
     rst_index *index = &table->indexes[number];
@@ -264,6 +267,7 @@ int rst_index_fill(rst_table *table, int number, char **message) {
     bool first = true;
     /* The row validator takes whole rows. */
     const uint64_t needed = index->evaluated ? UINT64_MAX : index->columns;
+    const size_t most = rst_parts_collated(index->parts, index->part_count) ? 0 : GATHER_BYTES;
     int result = SQLITE_OK, code = rst_row_slot_begin(table, &hand);
     if (code != SQLITE_OK) return code;
     code = rst_walker_open(c, store_of(c)->writer, &table->tree, &walker);
@@ -285,7 +289,7 @@ int rst_index_fill(rst_table *table, int number, char **message) {
         if (index->evaluated) rst_validator_clear(table);
         if (result != SQLITE_OK || !included) continue;
         result = rst_gather(&g, &key, &value, prefix, has_null);
-        if (result == SQLITE_OK && g.bytes.size > GATHER_BYTES) {
+        if (result == SQLITE_OK && g.bytes.size > most) {
             result = gathered_put(table, index, &g, first, message);
             first = false;
         }
@@ -293,6 +297,7 @@ int rst_index_fill(rst_table *table, int number, char **message) {
     if (result == SQLITE_OK && code != ROOTSTOCK_NOT_FOUND) result = rst_map_error(c, code, message);
     rst_walker_close(&walker);
     if (result == SQLITE_OK) result = gathered_put(table, index, &g, first, message);
+    result = rst_collation_missing(table, result, message);
     rst_row_slot_end(table, &hand);
     rootstock_buffer_free(&key);
     rootstock_buffer_free(&value);

@@ -25,6 +25,7 @@
 ** it as a number (affinity_probe.c).
 */
 #include "executor/executor.h"
+#include "executor/collated_key.h"
 #include "executor/ranges.h"
 
 #include "planner/affinity_probe.h"
@@ -72,7 +73,7 @@ typedef struct edge {
 } edge;
 
 /* Appends the byte position of an edge: keys >= it lie beyond. *none: no key can lie beyond. */
-static int place(rootstock_buffer *to, const edge *at, const rst_part *part, bool *none) {
+static int place(const rst_table *table, rootstock_buffer *to, const edge *at, const rst_part *part, bool *none) {
     bool descending = part->key.descending, raw;
     bool behind = descending ? !at->after : at->after; /* in byte order */
     int code;
@@ -84,7 +85,7 @@ static int place(rootstock_buffer *to, const edge *at, const rst_part *part, boo
         return code;
     }
     raw = part->key.final && !descending && (at->value.type == VALUE_TEXT || at->value.type == VALUE_BLOB);
-    code = rootstock_key_append(to, &at->value, &part->key);
+    code = rst_part_append(table, to, &at->value, part);
     if (code != SQLITE_OK || !behind) return code;
     if (raw) {
         unsigned char zero = 0;
@@ -95,14 +96,14 @@ static int place(rootstock_buffer *to, const edge *at, const rst_part *part, boo
 }
 
 /* One range behind prefix, between two edges in value order. */
-static int between(rst_range *range, const rootstock_buffer *prefix, const edge *from, const edge *to,
-                   const rst_part *part, bool *empty) {
+static int between(const rst_table *table, rst_range *range, const rootstock_buffer *prefix, const edge *from,
+                   const edge *to, const rst_part *part, bool *empty) {
     const edge *low = part->key.descending ? to : from, *high = part->key.descending ? from : to;
     bool none = false;
     int code = set(&range->low, prefix->data, prefix->size);
     *empty = false;
     if (code == SQLITE_OK && !low->open) {
-        code = place(&range->low, low, part, &none);
+        code = place(table, &range->low, low, part, &none);
         if (none) *empty = true;
     }
     if (code == SQLITE_OK) code = set(&range->high, prefix->data, prefix->size);
@@ -111,7 +112,7 @@ static int between(rst_range *range, const rootstock_buffer *prefix, const edge 
     if (high->open) {
         range->has_high = rootstock_key_successor(&range->high);
     } else {
-        code = place(&range->high, high, part, &none);
+        code = place(table, &range->high, high, part, &none);
         if (none) {
             code = set(&range->high, prefix->data, prefix->size);
             range->has_high = code == SQLITE_OK && rootstock_key_successor(&range->high);
@@ -155,13 +156,19 @@ static bool is_declared(const rst_table *table, const rst_plan *plan, const rst_
     return ranges->declared == 'y';
 }
 
+/* Whether some text that spells a number may come behind this one: such texts begin with a byte below ':'. Where they
+** stand under a collation of the application is not known. */
+static bool may_lie_below_numbers(const rst_part *part, const rootstock_value *text) {
+    return part->key.collation == ROOTSTOCK_COLLATION_OWN || text->size == 0 ||
+           ((const unsigned char *)text->as.data)[0] < ':';
+}
+
 /* Whether a text that bounds a column is compared by the column's own affinity alone. A literal has none. A parameter
 ** has none either, but SQLite puts it in the place of a column that equals it. Its program is asked, where it matters,
 ** which compares again where the plan has not omitted that. */
 static bool is_own_text(const rst_table *table, const rst_plan *plan, const rst_part *part, char affinity,
                         const rootstock_value *value, bool upper, rst_ranges *ranges) {
-    const bool widened =
-        upper ? value->size == 0 || ((const unsigned char *)value->as.data)[0] < ':' : affinity == AFFINITY_BLOB;
+    const bool widened = upper ? may_lie_below_numbers(part, value) : affinity == AFFINITY_BLOB;
     if (value->type != VALUE_TEXT || part->column < 0) return false;
     if (upper ? plan->upper_literal : plan->lower_literal) return true;
     if (widened && ranges->declared == 0) ranges->declared = rst_affinity_is_declared(table) ? 'y' : 'n';
@@ -199,7 +206,10 @@ static int widen(const rst_table *table, const rst_plan *plan, const rst_part *p
     }
     if (type != VALUE_TEXT) return SQLITE_OK;
     if (upper) {
-        if (at->value.size == 0 || ((const unsigned char *)at->value.as.data)[0] < ':') {
+        if (part->key.collation == ROOTSTOCK_COLLATION_OWN) {
+            at->is_class = true;
+            at->class_byte = CLASS_BLOB;
+        } else if (may_lie_below_numbers(part, &at->value)) {
             at->value.as.data = colon;
             at->value.size = 1;
             at->after = true;
@@ -228,8 +238,9 @@ static bool may_be_of_real(const rst_part *part, const rootstock_value *value) {
 
 /* Equality on the last column used, when the value may stand for several: up to two ranges. spelled: the text's number;
 ** of a text that many numbers may have, any. */
-static int ambiguous_equal(rst_ranges *ranges, const rootstock_buffer *prefix, const rst_part *part, char affinity,
-                           const rootstock_value *value, const rootstock_value *spelled) {
+static int ambiguous_equal(const rst_table *table, rst_ranges *ranges, const rootstock_buffer *prefix,
+                           const rst_part *part, char affinity, const rootstock_value *value,
+                           const rootstock_value *spelled) {
     edge from = {0}, to = {0};
     bool empty;
     int code;
@@ -239,7 +250,7 @@ static int ambiguous_equal(rst_ranges *ranges, const rootstock_buffer *prefix, c
         from.class_byte = CLASS_TEXT;
         to.class_byte = CLASS_BLOB;
         ranges->count = 1;
-        return between(&ranges->range[0], prefix, &from, &to, part, &empty);
+        return between(table, &ranges->range[0], prefix, &from, &to, part, &empty);
     }
     /* none: the number itself first in value order, then text */
     if (may_be_of_real(part, value)) {
@@ -250,7 +261,7 @@ static int ambiguous_equal(rst_ranges *ranges, const rootstock_buffer *prefix, c
         from.value = to.value = spelled != NULL ? *spelled : *value;
         to.after = true;
     }
-    code = between(&ranges->range[0], prefix, &from, &to, part, &empty);
+    code = between(table, &ranges->range[0], prefix, &from, &to, part, &empty);
     if (code != SQLITE_OK) return code;
     memset(&from, 0, sizeof from);
     memset(&to, 0, sizeof to);
@@ -262,7 +273,7 @@ static int ambiguous_equal(rst_ranges *ranges, const rootstock_buffer *prefix, c
         from.class_byte = CLASS_TEXT;
         to.class_byte = CLASS_BLOB;
     }
-    code = between(&ranges->range[1], prefix, &from, &to, part, &empty);
+    code = between(table, &ranges->range[1], prefix, &from, &to, part, &empty);
     ranges->count = 2;
     if (code == SQLITE_OK && part->key.descending) {
         rst_range swap = ranges->range[0];
@@ -330,11 +341,11 @@ int rst_ranges_make(const rst_table *table, const rst_plan *plan, const rst_part
             bool spells = affinity == AFFINITY_BLOB && value.type == VALUE_TEXT &&
                           (may_be_of_real(&parts[k], &value) || looks_numeric(&value, values[argument - 1], &spelled));
             if (number || spells) {
-                code = ambiguous_equal(ranges, prefix, &parts[k], affinity, &value, spells ? &spelled : NULL);
+                code = ambiguous_equal(table, ranges, prefix, &parts[k], affinity, &value, spells ? &spelled : NULL);
                 goto done;
             }
         }
-        code = rootstock_key_append(prefix, &value, &parts[k].key);
+        code = rst_part_append(table, prefix, &value, &parts[k]);
         if (code == SQLITE_OK && k == plan->equals - 1 && parts[k].key.final && !parts[k].key.descending &&
             (value.type == VALUE_TEXT || value.type == VALUE_BLOB)) {
             /* the whole key: exactly this one */
@@ -375,7 +386,7 @@ int rst_ranges_make(const rst_table *table, const rst_plan *plan, const rst_part
             to.after = plan->upper == SQLITE_INDEX_CONSTRAINT_LE;
             code = widen(table, plan, part, affinity, values[argument], &to, true, ranges, &upper_hold);
         }
-        if (code == SQLITE_OK) code = between(&ranges->range[0], prefix, &from, &to, part, &empty);
+        if (code == SQLITE_OK) code = between(table, &ranges->range[0], prefix, &from, &to, part, &empty);
         ranges->prefix = prefix->size;
         ranges->count = empty ? 0 : 1;
         goto done;

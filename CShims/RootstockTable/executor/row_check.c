@@ -4,6 +4,7 @@
 ** The order is SQLite's, because the first refusal is the one that is told. Invariant: nothing is written here except
 ** that REPLACE removes the rows in the way, and that only when no constraint that refuses is left to ask.
 */
+#include "executor/collated_key.h"
 #include "executor/executor.h"
 #include "executor/change_steps.h"
 #include "executor/trigger.h"
@@ -100,6 +101,10 @@ static int check_again(rst_table *table, rst_row_slot *row, const rst_row_slot *
         int code = rst_tree_get(c, store_of(c)->writer, &table->tree, &key, &value, &hold);
         rootstock_buffer_free(&hold);
         if (code != SQLITE_ROW) return code;
+    }
+    if (table->without_rowid && rst_parts_collated(table->key, table->key_count)) {
+        int code = rst_row_key(table, row->values, row->rowid, &row->key); /* by the rows that are there now */
+        if (code != SQLITE_OK) return code;
     }
     /* The rowid, then the constraints that replaced, then the others. */
     for (int pass = 0; pass < 2; pass++) {

@@ -261,6 +261,7 @@ void rst_change_ended(rst_table *table, int code) {
 static int finish(sqlite3_vtab *vtab, int told, int conflict, int code, char *message) {
     rst_table *table = ((rst_vtab *)vtab)->table;
     rst_change_ended(table, code);
+    code = rst_collation_missing(table, code, &message);
     code = rst_program_result(table, told, conflict, code, &message);
     return rst_take_message(vtab, code, message);
 }

@@ -24,7 +24,8 @@
 **
 ** The application registers functions and collations on db with SQLite's own calls, before or after it opens the store.
 ** They serve CHECKs, generated columns, index expressions and WHERE clauses of partial indexes. They run as SELECTs on
-** db, so they must be allowed there. A key or index under an application's collation is refused.
+** db, so they must be allowed there. Keys and indexes may be under its collations, but for an engine on which several
+** write at once (ROOTSTOCK_CAPABILITY_MANY_WRITERS). Where a collation has changed, REINDEX sorts the indexes again.
 **
 ** CONVENTIONS
 **  1. Results are SQLite codes (extended ones where SQLite has them). Out-parameters named `message` get text from

@@ -66,6 +66,7 @@ static int entry_of(rst_table_check *s, int number, size_t *prefix, bool *has_nu
     if (s->table->indexes[number].evaluated && !s->twin) return -1;
     code = rst_index_entry(s->table, number, &s->hand, &s->key, &s->value, prefix, has_null, &included, &message);
     if (code != SQLITE_OK) {
+        code = rst_collation_missing(s->table, code, &message);
         check_failed(s->check, code, s->table->indexes[number].name, message);
         return -1;
     }
@@ -209,9 +210,11 @@ static void check_row(rst_table_check *s, const rootstock_slice *key, const root
         return;
     }
     code = rst_row_key(table, s->hand.values, s->hand.rowid, &s->row_key);
-    if (code != SQLITE_OK)
-        s->check->code = code;
-    else if (!same_bytes(s->row_key.data, s->row_key.size, key->data, key->size)) {
+    if (code != SQLITE_OK) {
+        char *message = NULL;
+        code = rst_collation_missing(table, code, &message);
+        check_failed(s->check, code, table->name, message);
+    } else if (!same_bytes(s->row_key.data, s->row_key.size, key->data, key->size)) {
         rst_check_fault(s->check, "row %llu of %s does not stand under its primary key", s->row, table->name);
     }
     for (int i = 0; i < table->column_count; i++) rst_check_value(s, i);

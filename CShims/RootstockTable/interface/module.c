@@ -45,7 +45,7 @@ static int declare(rst_table *table, char **message) {
         if (sqlite3_stricmp(column->collation_name, "BINARY") != 0) {
             /* Not registered yet: whatever would read the table is refused (plan.c), until the application has
             ** (declare.c). */
-            if (column->collation == UINT8_MAX && !schema_of(c)->sidecar &&
+            if (column->collation == ROOTSTOCK_COLLATION_OWN && !schema_of(c)->sidecar &&
                 !rst_collation_known(c, column->collation_name)) {
                 table->missing_collation = column->collation_name;
                 store_of(c)->collations_missing = true;

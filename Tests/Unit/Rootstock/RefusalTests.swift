@@ -53,25 +53,6 @@ import Testing
             message: "database rootstock is already in use"),
     ]
 
-    /// Registered it is known, and columns may have it; keys may not.
-    @Test(arguments: [
-        "CREATE INDEX i ON t(b COLLATE app)", "CREATE TABLE u(a TEXT COLLATE app PRIMARY KEY)",
-        "CREATE TABLE u(a TEXT COLLATE app UNIQUE)",
-        "CREATE TABLE u(a COLLATE app, b, PRIMARY KEY(b, a)) WITHOUT ROWID",
-    ])
-    func aKeyUnderAnApplicationsCollationIsRefused(sql: String) throws {
-        let folder = try TemporaryFolder()
-        let connection = try Connection(path: folder.path(), engine: .lmdb)
-        sqlite3_create_collation_v2(connection.handle, "app", SQLITE_UTF8, nil, { _, _, _, _, _ in 0 }, nil)
-        try connection.execute("CREATE TABLE t(a INTEGER PRIMARY KEY, b)")
-        let error = try databaseError { try connection.execute(sql) }
-        #expect(
-            error?.message
-                == "no key or index of a store under collation app: keys are ordered by BINARY, NOCASE or RTRIM")
-        try #expect(connection.queryValue("SELECT count(*) FROM sqlite_schema") == .integer(1))
-        try connection.execute("CREATE TABLE v(a TEXT COLLATE app)")
-    }
-
     @Test(arguments: cases) func isRefusedByName(_ refused: Case) throws {
         let folder = try TemporaryFolder()
         let store = try Store(path: folder.path(), engine: .lmdb)

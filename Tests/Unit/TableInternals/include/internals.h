@@ -8,6 +8,7 @@
 
 #include "storage/checksum.h"
 #include "common/keys.h"
+#include "common/order_label.h"
 #include "common/rows.h"
 #include "common/values.h"
 

@@ -1,0 +1,137 @@
+"""Keys, UNIQUE and indexes under collations of the program's own: random tables, changes and queries, and a parent's key under one.
+
+Keeps off what natively depends on the plan: the order of UPDATE OR IGNORE, and automatic indexes, whose Bloom filter takes two texts of
+different lengths for different ones."""
+import random
+import re
+import sqlite3
+
+
+def compare(a, b):
+    return (a > b) - (a < b)
+
+
+def natural(text):
+    return [(0, int(t), '') if t.isdigit() else (1, 0, t) for t in re.findall('[0-9]+|[^0-9]+', text)]
+
+
+COLLATIONS = {'backwards': lambda a, b: compare(b, a), 'fold': lambda a, b: compare(a.casefold(), b.casefold()),
+              'digits': lambda a, b: compare(natural(a), natural(b)), 'length': lambda a, b: compare(len(a), len(b))}
+COLLATED = [''] + [' COLLATE ' + name for name in COLLATIONS]
+
+
+def connect(name):
+    connection = sqlite3.connect(name, isolation_level=None)
+    connection.execute('PRAGMA automatic_index=off')
+    for collation in COLLATIONS.items():
+        connection.create_collation(*collation)
+    return connection
+
+
+class Run:
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.name = 'own%d.db' % seed
+        self.connection = connect(self.name)
+        self.tables = []
+
+    def one(self, *choices):
+        return self.random.choice(choices)
+
+    def value(self):
+        kind = self.random.random()
+        if kind < .08:
+            return 'NULL'
+        if kind < .2:
+            return self.one('-3', '0', '7', '12', '2.5', "x'00'", "x'61'")
+        if kind < .4:
+            return "'%s'" % self.one('1', '01', '1.0', '-3', '7', '12', '9', ' 5', '1e1', '', '0')
+        return "'%s'" % ''.join(self.one(*'aAbBcC012zZ é') * self.one(1, 1, 1, 60) for _ in range(self.one(1, 1, 2, 3)))
+
+    def create(self, number):
+        columns = ['c%d %s%s%s' % (i, self.one('TEXT', 'TEXT', '', 'INT', 'NUMERIC', 'BLOB'), self.one(*COLLATED),
+                                   self.one('', '', '', '', '', ' UNIQUE')) for i in range(4)]
+        key = self.random.sample(range(4), self.one(1, 1, 2))
+        without = self.one('', ' WITHOUT ROWID', ' WITHOUT ROWID')
+        if without or self.one(True, False):
+            columns.append('PRIMARY KEY(%s)' % ', '.join('c%d%s%s' % (i, self.one('', ' COLLATE fold'), self.one('', ' DESC')) for i in key))
+        self.tables.append('t%d' % number)
+        return 'CREATE TABLE t%d(%s)%s' % (number, ', '.join(columns), without)
+
+    def index(self):
+        parts = ['%s%s%s' % (self.one('c%d', 'c%d', 'c%d', 'lower(c%d)') % i, self.one(*COLLATED), self.one('', ' DESC'))
+                 for i in self.random.sample(range(4), self.one(1, 1, 2, 3))]
+        return 'CREATE %sINDEX i%d ON %s(%s)%s' % (self.one('', '', '', 'UNIQUE '), self.random.randrange(8), self.one(*self.tables),
+                                                  ', '.join(parts), self.one('', '', '', ' WHERE c1 > 5', " WHERE c2 < 'b'"))
+
+    def condition(self, of=''):
+        column = '%sc%d' % (of, self.random.randrange(4))
+        return self.one('%s %s %s%s' % (column, self.one('=', '=', '<', '<=', '>', '>=', 'IS', '<>'), self.value(), self.one('', '', *COLLATED)),
+                        '%s BETWEEN %s AND %s' % (column, self.value(), self.value()),
+                        '%s IN (%s)' % (column, ', '.join(self.value() for _ in range(3))),
+                        '%s %s %sc%d' % (column, self.one('=', '<'), of, self.random.randrange(4)))
+
+    def statement(self):
+        table, other, column = self.one(*self.tables), self.one(*self.tables), 'c%d' % self.random.randrange(4)
+        kind = self.random.random()
+        if kind < .36:
+            rows = ', '.join('(%s)' % ', '.join(self.value() for _ in range(4)) for _ in range(self.one(1, 1, 3, 12)))
+            return 'INSERT%s INTO %s(c0, c1, c2, c3) VALUES %s%s' % (
+                self.one('', '', ' OR REPLACE', ' OR IGNORE'), table, rows, self.one('', '', " ON CONFLICT DO UPDATE SET c3 = excluded.c3 || 'u'"))
+        if kind < .46:
+            return 'UPDATE %s SET %s = %s WHERE %s' % (table, column, self.one(self.value(), "c1 || 'q'"), self.condition())
+        if kind < .52:
+            return 'DELETE FROM %s WHERE %s' % (table, self.condition())
+        if kind < .58:
+            return self.one(self.index(), 'DROP INDEX IF EXISTS i%d' % self.random.randrange(8))
+        if kind < .64:
+            return self.one('BEGIN', 'COMMIT', 'ROLLBACK', 'SAVEPOINT a', 'RELEASE a', 'ROLLBACK TO a')
+        if kind < .68:
+            return self.one('REINDEX', 'REINDEX fold', 'ANALYZE', 'PRAGMA integrity_check', 'VACUUM')
+        if kind < .8:
+            return 'SELECT * FROM %s WHERE %s' % (table, self.condition())
+        if kind < .9:
+            return 'SELECT c0 FROM %s WHERE %s ORDER BY %s%s, hex(c0), typeof(c0)' % (
+                table, self.condition(), column, self.one('', ' DESC', ' COLLATE fold', ' COLLATE backwards DESC'))
+        return self.one('SELECT count(*) FROM %s GROUP BY %s' % (table, column), 'SELECT count(DISTINCT %s) FROM %s' % (column, table),
+                        'SELECT count(*) FROM %s a JOIN %s b ON a.c1 = b.%s WHERE %s' % (table, other, column, self.condition('a.')))
+
+    def execute(self, statement):
+        try:
+            rows = self.connection.execute(statement).fetchall()
+            print(statement[:70], '->', rows if 'ORDER BY' in statement else sorted(rows, key=repr))
+        except sqlite3.Error as error:
+            print(statement[:70], '->', error)
+
+    def run(self, steps):
+        for number in range(self.one(1, 2)):
+            self.execute(self.create(number))
+        for step in range(steps):
+            self.execute(self.statement() if step > 3 else self.index())
+            if step % 60 == 59:  # the next connection knows the collations when it first reads the schema
+                self.connection.close()
+                self.connection = connect(self.name)
+        for table in self.tables:
+            self.execute('SELECT * FROM %s' % table)
+        self.execute('PRAGMA integrity_check')
+
+
+for seed in range(1, 13):
+    Run(seed).run(150)
+
+# What a REPLACE sets off puts rows next to the one that replaces. A parent's key.
+connection = connect('parent.db')
+connection.executescript('''PRAGMA recursive_triggers=on; PRAGMA foreign_keys=on;
+    CREATE TABLE p(k TEXT COLLATE backwards PRIMARY KEY, v) WITHOUT ROWID;
+    CREATE TRIGGER gone AFTER DELETE ON p BEGIN INSERT OR IGNORE INTO p VALUES(OLD.k || 'd', 0); END;
+    CREATE TABLE q(k TEXT COLLATE fold UNIQUE);
+    CREATE TABLE c(r REFERENCES q(k) ON UPDATE CASCADE ON DELETE CASCADE);
+    INSERT INTO q VALUES('One'), ('two'), ('Three')''')
+for statement in ["INSERT OR REPLACE INTO p VALUES('b', 1)", "INSERT OR REPLACE INTO p VALUES('b', 2)", "INSERT OR REPLACE INTO p VALUES('b', 3)",
+                  'SELECT * FROM p', "INSERT INTO c VALUES('ONE'), ('TWO')", "INSERT INTO c VALUES('four')", "UPDATE q SET k='ONE' WHERE k='one'",
+                  'SELECT * FROM c', "UPDATE q SET k='five' WHERE k='TWO'", "DELETE FROM q WHERE k='oNe'", 'SELECT * FROM c', 'SELECT * FROM q',
+                  'PRAGMA foreign_key_check', 'PRAGMA integrity_check']:
+    try:
+        print(statement, '->', connection.execute(statement).fetchall())
+    except sqlite3.Error as error:
+        print(statement, '->', error)
