@@ -348,14 +348,17 @@ void rst_function_proxies_withdraw(sqlite3 *from, rst_function_proxy **list) {
     rst_function_proxies_free(list);
 }
 
+void rst_function_proxies_lend_collation(rst_connection *c, sqlite3 *inner, rst_function_proxy **list,
+                                         const char *name) {
+    if (rst_collation_known(c, name)) (void)add(c, inner, list, name, 0, 0, 'c', false, false);
+}
+
 static void lend_collation(void *context, sqlite3 *schema_db, int encoding, const char *name) {
     rst_connection *c = context;
     rst_schema *schema = schema_of(c);
     UNUSED(encoding);
-    if (rst_collation_known(c, name))
-        (void)add(c, schema_db,
-                  schema_db == schema->unchecked ? &schema->unchecked_forwards : &schema->function_proxies, name, 0, 0,
-                  'c', false, false);
+    rst_function_proxies_lend_collation(
+        c, schema_db, schema_db == schema->unchecked ? &schema->unchecked_forwards : &schema->function_proxies, name);
 }
 
 int rst_function_proxies_lend_collations(rst_connection *c, sqlite3 *schema_db) {

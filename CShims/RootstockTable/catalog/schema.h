@@ -27,6 +27,9 @@ int rst_function_proxies_sync(rst_connection *c, sqlite3 *schema_db, struct rst_
 int rst_function_proxies_lend(rst_connection *c, sqlite3 *inner, struct rst_function_proxy **list);
 /* The same for a CREATE, DROP or ALTER, where it may name any of them. */
 int rst_function_proxies_sync_for(rst_connection *c, const char *sql, const char *end);
+/* Stands one collation in, where the application has it: what sqlite3_collation_needed is to do. */
+void rst_function_proxies_lend_collation(rst_connection *c, sqlite3 *inner, struct rst_function_proxy **list,
+                                         const char *name);
 /* From now on a collation of the application has its stand-in when a statement needs it: SQLite uses no index any more
 ** under one that it did not find once. */
 int rst_function_proxies_lend_collations(rst_connection *c, sqlite3 *schema_db);

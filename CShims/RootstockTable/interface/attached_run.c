@@ -45,6 +45,13 @@ int rootstock_is_attached(sqlite3 *db, const char *schema) {
     return c != NULL && schema != NULL && rst_attached_find(c, schema) != NULL;
 }
 
+/* Inner's tables may have collations of the connection. */
+static void lend_collation(void *context, sqlite3 *inner, int encoding, const char *name) {
+    rst_attached *a = context;
+    UNUSED(encoding);
+    rst_function_proxies_lend_collation(a->c, inner, &a->functions, name);
+}
+
 int rst_attached_choose(rst_connection *c, const char *name, char **path, char **engine, char **options,
                         char **message) {
     const char *known, *query = NULL;
@@ -116,6 +123,7 @@ static int attach_store(rst_connection *c, const char *path, const char *engine,
                    ? front_of(c)->attaching->open(c->db, &a->inner)
                    : sqlite3_open_v2(":memory:", &a->inner,
                                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI, NULL);
+    if (code == SQLITE_OK) code = sqlite3_collation_needed(a->inner, a, lend_collation);
     if (code == SQLITE_OK) code = rootstock_open(a->inner, a->path, engine, options, NULL, message);
     if (code == SQLITE_OK) {
         store_of(rst_connection_of(a->inner))->roams = store_of(c)->roams;

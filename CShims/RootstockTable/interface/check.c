@@ -39,7 +39,8 @@ const char *rst_check_words(const rst_check *check, int code) {
 
 /* A code of the table layer (not of the engine) that says the store is at fault, or ends the check. Takes message. */
 static void check_failed(rst_check *check, int code, const char *where, char *message) {
-    if (code == SQLITE_NOMEM)
+    if (code == SQLITE_ERROR_MISSING_COLLSEQ) rst_set_message(check->message, "%s", message);
+    if (code == SQLITE_NOMEM || code == SQLITE_ERROR_MISSING_COLLSEQ)
         check->code = code;
     else
         rst_check_fault(check, "%s: %s", where, message == NULL ? sqlite3_errstr(code) : message);
@@ -326,7 +327,7 @@ static void check_engine(rst_check *check) {
 
 static int fill(rst_connection *c, sqlite3_value **values, rst_listing *listing, char **message) {
     rst_schema *schema = schema_of(c);
-    rst_check check = {.connection = c, .listing = listing, .left = FAULTS};
+    rst_check check = {.connection = c, .listing = listing, .left = FAULTS, .message = message};
     const char *name = NULL;
     rst_table *only = NULL;
     bool is_writer = false;

@@ -48,7 +48,8 @@ typedef struct rst_check {
     rst_listing *listing;
     int left;             /* faults that are still reported */
     bool quick;           /* rows only, not their index entries */
-    int code;             /* what ended the check itself: no memory */
+    int code;             /* what ended the check itself: no memory, a collation that is not registered */
+    char **message;       /* its words */
     sqlite3_stmt *number; /* tells whether a text looks like a number */
 } rst_check;
 
