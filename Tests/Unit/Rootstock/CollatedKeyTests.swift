@@ -7,7 +7,8 @@ import Testing
 
 /// Texts go by their length; equally long ones are equal.
 private func register(_ connection: Connection) {
-    sqlite3_create_collation_v2(connection.handle, "length", SQLITE_UTF8, nil, { _, left, _, right, _ in left - right }, nil)
+    sqlite3_create_collation_v2(
+        connection.handle, "length", SQLITE_UTF8, nil, { _, left, _, right, _ in left - right }, nil)
 }
 
 @Suite struct CollatedKeyTests {
@@ -30,9 +31,13 @@ private func register(_ connection: Connection) {
             let error = try databaseError { try connection.execute("INSERT INTO t VALUES ('nine', 6)") }
             #expect(error?.message == "UNIQUE constraint failed: t.a")
             try #expect(connection.queryValue("SELECT b FROM t WHERE a = 'five'") == .integer(1))
-            try #expect(connection.queryValue("SELECT group_concat(b) FROM (SELECT b FROM t WHERE a > '?' ORDER BY a)") == .text("1,3"))
+            try #expect(
+                connection.queryValue("SELECT group_concat(b) FROM (SELECT b FROM t WHERE a > '?' ORDER BY a)")
+                    == .text("1,3"))
             try connection.execute("INSERT OR REPLACE INTO t VALUES ('nine', 1)")
-            try #expect(connection.queryValue("SELECT group_concat(a) FROM (SELECT a FROM t ORDER BY a)") == .text(",x,nine,seventy"))
+            try #expect(
+                connection.queryValue("SELECT group_concat(a) FROM (SELECT a FROM t ORDER BY a)")
+                    == .text(",x,nine,seventy"))
             try #expect(connection.queryValue("PRAGMA integrity_check") == .text("ok"))
             try connection.execute("UPDATE t SET a = 'four' WHERE a = '....'")
         }

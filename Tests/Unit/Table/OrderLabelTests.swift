@@ -11,7 +11,8 @@ private func between(
     var buffers = [rootstock_buffer(), rootstock_buffer(), rootstock_buffer()]
     defer { for i in buffers.indices { rootstock_buffer_free(&buffers[i]) } }
     for (i, bytes) in [low, high].enumerated() {
-        _ = bytes.map { bytes in bytes.withUnsafeBytes { rootstock_buffer_append(&buffers[i], $0.baseAddress, $0.count) } }
+        guard let bytes else { continue }
+        _ = bytes.withUnsafeBytes { rootstock_buffer_append(&buffers[i], $0.baseAddress, $0.count) }
     }
     return buffers.withUnsafeMutableBufferPointer { buffers in
         let first = buffers.baseAddress!
