@@ -60,7 +60,8 @@ static void control(sqlite3 *db) {
     char *name = NULL;
     int size = 4096, moved = -1;
     sqlite3_int64 hint = 10000, mapped = -1;
-    printf("name %d %s\n", sqlite3_file_control(db, "main", SQLITE_FCNTL_VFSNAME, (void *)&name), name == NULL ? "none" : name);
+    const int named = sqlite3_file_control(db, "main", SQLITE_FCNTL_VFSNAME, (void *)&name);
+    printf("name %d %s\n", named, name == NULL ? "none" : name);
     sqlite3_free(name);
     printf("chunk %d\n", sqlite3_file_control(db, "main", SQLITE_FCNTL_CHUNK_SIZE, &size));
     printf("hint %d\n", sqlite3_file_control(db, NULL, SQLITE_FCNTL_SIZE_HINT, &hint));
