@@ -139,6 +139,8 @@ typedef struct rst_plan {
     /* How many leading columns of the index the walk has in the order that SQLite sorts by first. It may end once it
     ** has given as many rows as a LIMIT says (scan_enough.c). 0: none. */
     int enough;
+    bool nulls_apart;          /* the walk has the column's NULLs at the other end than its tree */
+    bool first_rows;           /* ... and any rows of one value are as good as others: there is no other term */
     bool distinct;             /* ... of which one row of each value is enough (plan_distinct.c) */
     bool sorted;               /* SQLite says which rows it sorts: these count (sort_hint.c) */
     bool enough_behind_first;  /* rows that have what the first row has there may be none for SQLite */
@@ -162,7 +164,8 @@ enum { PLAN_NUMBER_BITS = 16, PLAN_NUMBERS = 0xFFFF, PLAN_EPOCHS = 0x7FFF };
 ** (offset_hint.c). */
 #define ROOTSTOCK_OFFSET_HINT "rootstock offset"
 /* The same of a table by one of whose columns a join is sorted first. a or d: the direction; t or a blank: as
-** ROOTSTOCK_TERMS_HINT, too; a colon, and the column's name (sort_hint.c). */
+** ROOTSTOCK_TERMS_HINT, too; a colon, and the column's name (sort_hint.c). Before the colon: n where NULLs come at the
+** other end than in SQLite's own order; o where the same is the only term. */
 #define ROOTSTOCK_ORDER_HINT "rootstock order "
 /* The same of a table with terms that choose its rows and that xBestIndex is not shown. Their number (own_terms.c). */
 #define ROOTSTOCK_OWN_HINT "rootstock own "

@@ -230,6 +230,10 @@ int rst_cursor_next(sqlite3_vtab_cursor *base) {
     if ((k->rejecting | k->top_limit | k->may_have_enough) == 0) return step(k);
     if (!k->may_have_enough) return rst_cursor_next_kept(k);
     if (k->plan->distinct) return next_other(k);
+    if (k->plan->first_rows && k->enough_left == 0) {
+        k->eof = true;
+        return SQLITE_OK;
+    }
     if (k->plan->sorted) {
         rst_cursor_leave_sorted(k);
         code = k->rejecting > 0 ? rst_cursor_next_kept(k) : step(k);

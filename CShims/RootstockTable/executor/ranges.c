@@ -309,6 +309,20 @@ static int rowids_between(rst_ranges *ranges, const rst_plan *plan, sqlite3_valu
     return code;
 }
 
+/* The NULLs of the column, and its other values, in the order in which they are walked: not that of their bytes. */
+static int nulls_apart(rst_ranges *ranges, const rst_part *part) {
+    const edge null = {.value = {.type = VALUE_NULL}}, behind_null = {.value = {.type = VALUE_NULL}, .after = true};
+    const edge values = {.is_class = true, .class_byte = CLASS_NULL + 1}, end = {.open = true};
+    /* Against the order of the keys NULLs come last in it, and so first here. */
+    const int nulls = part->key.descending ? 0 : 1;
+    bool empty;
+    int code = between(&ranges->range[nulls], &ranges->held, &null, &behind_null, part, &empty);
+    if (code == SQLITE_OK) code = between(&ranges->range[1 - nulls], &ranges->held, &values, &end, part, &empty);
+    ranges->prefix = ranges->held.size;
+    ranges->count = 2;
+    return code;
+}
+
 int rst_ranges_make(const rst_table *table, const rst_plan *plan, const rst_part *parts, sqlite3_value **values,
                     rst_ranges *ranges) {
     rootstock_buffer *prefix = &ranges->held, hold = {0}, upper_hold = {0};
@@ -389,6 +403,10 @@ int rst_ranges_make(const rst_table *table, const rst_plan *plan, const rst_part
         if (code == SQLITE_OK) code = between(table, &ranges->range[0], prefix, &from, &to, part, &empty);
         ranges->prefix = prefix->size;
         ranges->count = empty ? 0 : 1;
+        goto done;
+    }
+    if (plan->nulls_apart) {
+        code = nulls_apart(ranges, &parts[plan->equals]);
         goto done;
     }
     code = set(&ranges->range[0].low, prefix->data, prefix->size);

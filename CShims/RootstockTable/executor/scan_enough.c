@@ -91,7 +91,7 @@ void rst_cursor_count_from(rst_cursor *k, sqlite3_value **values) {
     if (k->plan->sorted) {
         k->enough.size = 0;
         k->enough_left = -1;
-        k->may_have_enough = k->ranges.count <= 1 && !k->ranges.ambiguous;
+        k->may_have_enough = (k->ranges.count <= 1 || k->plan->nulls_apart) && !k->ranges.ambiguous;
         return;
     }
     limit = sqlite3_value_int64(values[k->plan->top_limit - 1]);

@@ -9,7 +9,7 @@
 **   of, ft     OFFSET, LEFT JOIN
 **   ot         NOT NULL
 **   ik         LIKE
-**   im, mi     LIMIT, behind two terms of ORDER BY; min()
+**   im, mi     LIMIT, behind two terms of ORDER BY or NULLS LAST; min()
 **   ), ;       before IN; before the end
 ** The connection remembers the texts that needed nothing, of other statements and of queries that the search leaves
 ** open. It remembers their shapes instead (shape.h), unless an index has a WHERE or an expression: what a statement
@@ -128,14 +128,17 @@ static inline bool are_letters(const char *p, const char letters[4]) {
     return (there | 0x20202020u) == wanted;
 }
 
-/* Whether a comma stands between p, where a LIMIT is, and an ORDER before it: not the nearest, which may be
-** order_id. */
-static bool sorts_by_two(const char *sql, const char *p) {
-    bool comma = false;
-    if (memchr(sql, ',', (size_t)(p - sql)) == NULL) return false;
+/* Whether a comma or NULLS stands between p, a LIMIT's, and an ORDER before it: the nearest may be order_id. */
+static bool sorts_untold(const char *sql, const char *p) {
+    const char *word = p - 2; /* LAST or FIRST, unless a comment hides it */
+    bool untold = false;
+    while (word > sql && word[-1] == ' ') word--;
+    if (word > sql && word[-1] > ' ' && word[-1] != '/' && (word[-1] | 0x20) != 't' &&
+        memchr(sql, ',', (size_t)(p - sql)) == NULL)
+        return false;
     for (; p - sql >= 5; p--) {
-        comma |= *p == ',';
-        if (comma && (*p | 0x20) == 'r' && are_letters(p - 4, "orde")) return true;
+        untold |= *p == ',' || ((*p | 0x20) == 's' && are_letters(p - 4, "null"));
+        if (untold && (*p | 0x20) == 'r' && are_letters(p - 4, "orde")) return true;
     }
     return false;
 }
@@ -173,7 +176,7 @@ static bool may_concern(const char *sql, const char *p, const char *end) {
     case 'm':
     case 'M':
         if (end - p >= 6 && (p[1] | 0x20) == 'i' && (p[2] | 0x20) == 'n' && behind_min(p + 3)) return true;
-        return p - sql >= 2 && end - p >= 3 && are_letters(p - 2, "limi") && sorts_by_two(sql, p);
+        return p - sql >= 2 && end - p >= 3 && are_letters(p - 2, "limi") && sorts_untold(sql, p);
     case ')': return rst_row_value_in(p + 1, end);
     case ';':
     case '\0': return true;

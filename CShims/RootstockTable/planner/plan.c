@@ -291,7 +291,7 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
     bool exact = false;   /* one_row.c */
     bool trusted = false; /* <>, IS NOT, IS NOT NULL and LIKE (partial_terms.c) */
     const char *hinted = NULL;
-    rst_first_term first = {-1, false};
+    rst_first_term first = {.column = -1};
     rst_known known[KNOWN];
     rootstock_buffer hold = {0};
     planner_of(table->connection)->planned++;

@@ -11,6 +11,8 @@
 typedef struct rst_first_term {
     int column;
     bool descending;
+    bool nulls_apart; /* NULLS LAST beside ASC, or FIRST beside DESC */
+    bool alone;       /* ... and it is the only term */
 } rst_first_term;
 
 typedef struct rst_candidate {

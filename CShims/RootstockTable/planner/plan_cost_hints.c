@@ -63,9 +63,12 @@ double rst_sorted_cost(const sqlite3_index_info *info, const rst_candidate *k) {
 }
 
 bool rst_plan_first(const rst_table *table, const char *hint, rst_first_term *first) {
-    const rst_token name = {TOKEN_WORD, hint + 3, strlen(hint + 3)};
+    const size_t at = hint[2] == ':' ? 3 : 4;
+    const rst_token name = {TOKEN_WORD, hint + at, strlen(hint + at)};
     first->column = rst_column_named(table, &name);
     first->descending = hint[0] == 'd';
+    first->alone = hint[2] == 'o';
+    first->nulls_apart = first->alone || hint[2] == 'n';
     return hint[1] == 't';
 }
 

@@ -68,6 +68,9 @@ void rst_plan_top(const rst_table *table, sqlite3_index_info *info, const rst_ca
     if (k->leads && k->automatic == 0 && !plan->count_only) {
         plan->enough = k->equals + 1;
         plan->sorted = true;
+        plan->nulls_apart = k->first->nulls_apart && k->lower < 0 && k->upper < 0 && k->equals < k->part_count &&
+                            k->source != PLAN_ROWID;
+        plan->first_rows = k->first->alone;
         return;
     }
     if ((k->source != PLAN_ROWID && k->source != PLAN_KEY && k->source != PLAN_INDEX) || k->unique || k->in > 0 ||

@@ -9,6 +9,9 @@
 **   SELECT ... FROM p('rootstock order d :made') JOIN u ON u.id = p.by
 **   ORDER BY p.made DESC, u.name, rootstock_sorted(p."rootstock row", 20) LIMIT 20
 **
+** SQLite tells nobody of NULLS LAST behind ASC or NULLS FIRST behind DESC, be it the only term. The table is told so, too:
+** its cursor walks through the column's NULLs and its other values as two ranges.
+**
 ** The last term is NULL of every row, and leaves their order as it is. SQLite works it out once for a row that has
 ** passed all of WHERE. The cursor counts these, and ends its walk behind the value that fills the LIMIT
 ** (scan_enough.c). A parameter that stands in LIMIT gets its number in ORDER BY, and is written as ?N in LIMIT.
@@ -120,8 +123,9 @@ static bool has_few_values(const rst_table *table, const rst_index *index) {
 }
 
 /* Whether an index of the statement's only table has the column's order, behind columns that WHERE holds equal. Not
-** where another index has more of these, which finds fewer rows: they are sorted at once. */
-static bool leads_alone(const rst_table *table, int column, const rst_syntax *where) {
+** where another index has more of these, which finds fewer rows: they are sorted at once. any_row: of one value's rows
+** only some are needed. */
+static bool leads_alone(const rst_table *table, int column, const rst_syntax *where, bool any_row) {
     int leading = -1, other = 0;
     for (int i = 0; i < table->index_count; i++) {
         const rst_index *index = &table->indexes[i];
@@ -130,7 +134,7 @@ static bool leads_alone(const rst_table *table, int column, const rst_syntax *wh
                where != NULL && holds(where->first, table->columns[index->parts[held].column].name))
             held++;
         if (index->where == NULL && held < index->part_count && index->parts[held].column == column) {
-            if (held > leading && (held > 0 || !has_few_values(table, index))) leading = held;
+            if (held > leading && (held > 0 || any_row || !has_few_values(table, index))) leading = held;
         } else if (held > other) {
             other = held;
         }
@@ -138,18 +142,24 @@ static bool leads_alone(const rst_table *table, int column, const rst_syntax *wh
     return leading >= other;
 }
 
-/* Whether nothing but ASC or DESC stands behind the term. */
-static bool is_plain(const rst_syntax *term, bool *descending) {
+/* Whether nothing but a direction stands behind the term. *apart: its NULLs come at the other end than in an index. */
+static bool is_plain(const rst_syntax *term, bool *descending, bool *apart) {
     const char *p = term->first->end;
     rst_token word = rst_token_next(&p, term->end);
     *descending = rst_token_is(&word, "DESC");
+    *apart = false;
     if (*descending || rst_token_is(&word, "ASC")) word = rst_token_next(&p, term->end);
+    if (rst_token_is(&word, "NULLS")) {
+        word = rst_token_next(&p, term->end);
+        *apart = rst_token_is(&word, *descending ? "FIRST" : "LAST");
+        word = rst_token_next(&p, term->end);
+    }
     return word.type == TOKEN_END;
 }
 
-/* Whether the SELECT sorts its own rows, by two terms or more. */
-static bool sorts_rows(const rst_syntax *core, const rst_syntax *order) {
-    if (order->first->next == NULL) return false;
+/* Whether the SELECT sorts its own rows, in an order that SQLite tells no table of. */
+static bool sorts_rows(const rst_syntax *core, const rst_syntax *order, bool apart) {
+    if (order->first->next == NULL && !apart) return false;
     for (const rst_syntax *term = order->first; term != NULL; term = term->next) {
         if (!is_of_row(term->first)) return false;
     }
@@ -202,7 +212,7 @@ static bool move_count(sorted *s, const rst_syntax *e, sqlite3_str *term) {
 }
 
 /* Hands the table its argument, beside the one that it may have. False: it cannot get one. */
-static bool hand(sorted *s, const rst_scope_item *item, int column, bool descending) {
+static bool hand(sorted *s, const rst_scope_item *item, int column, bool descending, const char *nulls) {
     static const char terms[] = "('" ROOTSTOCK_TERMS_HINT "')";
     const rst_syntax *arguments = rst_syntax_child(item->node, SYNTAX_VECTOR);
     const char *start = item->behind, *end = start;
@@ -215,8 +225,8 @@ static bool hand(sorted *s, const rst_scope_item *item, int column, bool descend
         end = arguments->end;
     }
     rst_edits_add(&s->edits, start, end,
-                  sqlite3_mprintf("('" ROOTSTOCK_ORDER_HINT "%c%c:%q')", descending ? 'd' : 'a',
-                                  end > start ? 't' : ' ', item->table->columns[column].name));
+                  sqlite3_mprintf("('" ROOTSTOCK_ORDER_HINT "%c%c%s:%q')", descending ? 'd' : 'a',
+                                  end > start ? 't' : ' ', nulls, item->table->columns[column].name));
     return true;
 }
 
@@ -226,20 +236,21 @@ static void tell_select(sorted *s, const rst_syntax *core, const rst_syntax *ord
     rst_scope scope;
     sqlite3_str *term;
     int column = -1, other = -1;
-    bool descending = false, own = true;
-    if (from == NULL || !sorts_rows(core, order) || !counts(limit) || !is_plain(order->first, &descending) ||
-        !rst_scope_of(s->c, s->tree, NULL, from, &scope) || scope.nested)
+    bool descending = false, apart = false, own = true;
+    if (from == NULL || !is_plain(order->first, &descending, &apart) || !sorts_rows(core, order, apart) ||
+        !counts(limit) || !rst_scope_of(s->c, s->tree, NULL, from, &scope) || scope.nested)
         return;
     for (int i = 1; i < scope.count; i++) {
         if (rst_join_is_right(scope.items[i].join)) return;
     }
     item = rst_scope_column(&scope, meant(core, order->first->first), &column);
     if (item == NULL || item->left || !may_lead(item->table, column) ||
-        (scope.count == 1 && !leads_alone(item->table, column, rst_syntax_child(core, SYNTAX_WHERE))))
+        (scope.count == 1 &&
+         !leads_alone(item->table, column, rst_syntax_child(core, SYNTAX_WHERE), order->first->next == NULL)))
         return;
     for (const rst_syntax *next = order->first->next; next != NULL && own; next = next->next)
         own = rst_scope_column(&scope, meant(core, next->first), &other) == item;
-    if (!hand(s, item, column, descending)) return;
+    if (!hand(s, item, column, descending, !apart ? "" : order->first->next == NULL ? "o" : "n")) return;
     s->own |= own;
     term = sqlite3_str_new(NULL);
     sqlite3_str_appendf(term, ", rootstock_sorted(%.*s.\"rootstock row\"", (int)item->name.size, item->name.text);
@@ -259,13 +270,13 @@ static void visit(sorted *s, const rst_syntax *node) {
     }
 }
 
-/* A statement without both words, and a comma between two terms, is not worth a tree. */
+/* A statement without both words, and a comma between two terms or NULLS, is not worth a tree. */
 static bool has_words(const char *p, const char *end) {
     bool order = false, comma = false;
     for (; end - p >= 5; p++) {
         const char byte = (char)(*p | 0x20);
         if (byte == 'o' && sqlite3_strnicmp(p, "order", 5) == 0) order = true;
-        comma |= order && *p == ',';
+        comma |= order && (*p == ',' || (byte == 'n' && sqlite3_strnicmp(p, "nulls", 5) == 0));
         if (comma && byte == 'l' && sqlite3_strnicmp(p, "limit", 5) == 0) return true;
     }
     return false;

@@ -51,6 +51,10 @@ check "a plan takes the parameters of its statement" "1
 SELECT id, parent, notused, detail FROM rootstock_explain(' SELECT id FROM t WHERE a > ? AND id = :id') WHERE 1 OR coalesce(NULL,?,:id)" \
     "SELECT rootstock_open('$store');
 SELECT rootstock_rewrite('EXPLAIN QUERY PLAN SELECT id FROM t WHERE a > ? AND id = :id');"
+check "NULLS LAST with a LIMIT ends the walk of an index" "1
+SELECT id FROM t('rootstock order a o:a') ORDER BY a NULLS LAST, rootstock_sorted(t.\"rootstock row\", 2) LIMIT 2" \
+    "SELECT rootstock_open('$store');
+SELECT rootstock_rewrite('SELECT id FROM t ORDER BY a NULLS LAST LIMIT 2');"
 check "EXPLAIN is of what SQLite runs of a program" "1
 0
 1" "SELECT rootstock_open('$store');
