@@ -310,14 +310,14 @@ static int rowids_between(rst_ranges *ranges, const rst_plan *plan, sqlite3_valu
 }
 
 /* The NULLs of the column, and its other values, in the order in which they are walked: not that of their bytes. */
-static int nulls_apart(rst_ranges *ranges, const rst_part *part) {
+static int nulls_apart(const rst_table *table, rst_ranges *ranges, const rst_part *part) {
     const edge null = {.value = {.type = VALUE_NULL}}, behind_null = {.value = {.type = VALUE_NULL}, .after = true};
     const edge values = {.is_class = true, .class_byte = CLASS_NULL + 1}, end = {.open = true};
     /* Against the order of the keys NULLs come last in it, and so first here. */
     const int nulls = part->key.descending ? 0 : 1;
     bool empty;
-    int code = between(&ranges->range[nulls], &ranges->held, &null, &behind_null, part, &empty);
-    if (code == SQLITE_OK) code = between(&ranges->range[1 - nulls], &ranges->held, &values, &end, part, &empty);
+    int code = between(table, &ranges->range[nulls], &ranges->held, &null, &behind_null, part, &empty);
+    if (code == SQLITE_OK) code = between(table, &ranges->range[1 - nulls], &ranges->held, &values, &end, part, &empty);
     ranges->prefix = ranges->held.size;
     ranges->count = 2;
     return code;
@@ -406,7 +406,7 @@ int rst_ranges_make(const rst_table *table, const rst_plan *plan, const rst_part
         goto done;
     }
     if (plan->nulls_apart) {
-        code = nulls_apart(ranges, &parts[plan->equals]);
+        code = nulls_apart(table, ranges, &parts[plan->equals]);
         goto done;
     }
     code = set(&ranges->range[0].low, prefix->data, prefix->size);
