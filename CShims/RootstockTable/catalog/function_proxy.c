@@ -109,8 +109,8 @@ int rst_collation_compare(rst_connection *c, const char *name, sqlite3_stmt **ke
     int code = SQLITE_OK;
     *order = 0;
     if (*kept == NULL) {
-        char *sql = sqlite3_mprintf("SELECT CASE WHEN ?1<?2 COLLATE \"%w\" THEN -1 ELSE ?1>?2 COLLATE \"%w\" END",
-                                    name, name);
+        char *sql =
+            sqlite3_mprintf("SELECT CASE WHEN ?1<?2 COLLATE \"%w\" THEN -1 ELSE ?1>?2 COLLATE \"%w\" END", name, name);
         code = sql == NULL ? SQLITE_NOMEM : rst_statement_get(c, sql, kept);
         sqlite3_free(sql);
     }

@@ -65,8 +65,8 @@ static int same_to(const rst_table *parent, int column, const rootstock_value *a
     key.collation = parent->columns[column].collation;
     if (key.collation == ROOTSTOCK_COLLATION_OWN && a->type == VALUE_TEXT && b->type == VALUE_TEXT) {
         sqlite3_stmt *statement = NULL;
-        code = rst_collation_compare(parent->connection, parent->columns[column].collation_name, &statement, a, b,
-                                     &order);
+        code =
+            rst_collation_compare(parent->connection, parent->columns[column].collation_name, &statement, a, b, &order);
         if (statement != NULL) rst_statement_done(parent->connection, statement);
         *same = code == SQLITE_OK && order == 0;
         return code;
