@@ -27,7 +27,7 @@ typedef struct rst_part {
     int column; /* column number, -1 for the rowid, -2 for an expression */
     rootstock_key_column key;
     char *collation_name;
-    char *expression; /* SQL text, for column -2 */
+    char *expression;              /* SQL text, for column -2 */
     uint64_t last_gap, last_label; /* hashes of where the last new label stands, and of itself (collated_key.c) */
     uint8_t last_place;            /* rootstock_label_place: how it was chosen */
 } rst_part;
