@@ -9,8 +9,8 @@
 **   SELECT ... FROM p('rootstock order d :made') JOIN u ON u.id = p.by
 **   ORDER BY p.made DESC, u.name, rootstock_sorted(p."rootstock row", 20) LIMIT 20
 **
-** SQLite tells nobody of NULLS LAST behind ASC or NULLS FIRST behind DESC, be it the only term. The table is told so, too:
-** its cursor walks through the column's NULLs and its other values as two ranges.
+** SQLite tells nobody of NULLS LAST behind ASC or NULLS FIRST behind DESC, be it the only term. The table is told so,
+** too: its cursor walks through the column's NULLs and its other values as two ranges.
 **
 ** The last term is NULL of every row, and leaves their order as it is. SQLite works it out once for a row that has
 ** passed all of WHERE. The cursor counts these, and ends its walk behind the value that fills the LIMIT

@@ -1,0 +1,1 @@
+../../../../../CShims/RootstockTable/common/order_label.h
