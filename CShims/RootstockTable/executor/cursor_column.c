@@ -9,7 +9,6 @@
 #include "executor/change.h"
 #include "executor/cursor.h"
 #include "catalog/expression_column.h"
-#include "executor/text_arena.h"
 
 #include <string.h>
 
@@ -144,10 +143,7 @@ __attribute__((always_inline)) static inline bool give(const rst_cursor *k, sqli
     if (type == ROW_TEXT) {
         if (size == 0 || data[size - 1] != 0) return false;
         /* By its terminator, not by its length: else SQLite copies it to put one behind it when it is read as text. */
-        if (k->single && k->lifetime == SQLITE_TRANSIENT)
-            rst_text_arena_result(k->connection, context, data, size);
-        else
-            sqlite3_result_text(context, (const char *)data, -1, k->lifetime);
+        sqlite3_result_text(context, (const char *)data, -1, k->lifetime);
         return true;
     }
     switch (type) {

@@ -27,13 +27,12 @@ typedef struct rst_executor {
     rootstock_buffer row_scratch;
     rootstock_buffer spares[12]; /* of rows in hand, for the next ones */
     int spare_count;
-    struct rst_text_arena *texts; /* see text_arena.c; or null */
-    int last_mode;                /* conflict mode that the last refusal came from */
-    int settling;                 /* rootstock_statement_constraints runs a statement of SQLite's own */
-    int programs_running;         /* their code must stay */
-    int asides;                   /* of rootstock_aside_begin: SQLite runs a statement that writes around them */
-    bool aborted;                 /* a function's ROLLBACK TO: the change under way goes no further */
-    int moment;                   /* of the trigger body under way: 1 begun, 2 ended */
+    int last_mode;        /* conflict mode that the last refusal came from */
+    int settling;         /* rootstock_statement_constraints runs a statement of SQLite's own */
+    int programs_running; /* their code must stay */
+    int asides;           /* of rootstock_aside_begin: SQLite runs a statement that writes around them */
+    bool aborted;         /* a function's ROLLBACK TO: the change under way goes no further */
+    int moment;           /* of the trigger body under way: 1 begun, 2 ended */
     struct rst_upsert *upserts;
     struct rst_init_subquery **once; /* answers of subqueries that the running program runs once */
     int once_branch;                 /* what runs them: 0, or the DO UPDATE of a clause and key */

@@ -17,12 +17,10 @@
 #include "catalog/hosted.h"
 #include "catalog/statement_check.h"
 #include "ddl/temporary.h"
-#include "executor/text_arena.h"
 #include "executor/trigger.h"
 #include "catalog/schema_sandbox.h"
 #include "rewriter/trigger_list.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 const char *rootstock_version(void) {
@@ -80,7 +78,6 @@ static void connection_free(rst_connection *c) {
     rootstock_buffer_free(&store->checksum_scratch);
     sqlite3_free(store->damage);
     while (executor->spare_count > 0) rootstock_buffer_free(&executor->spares[--executor->spare_count]);
-    rst_text_arena_free(c);
     rst_paths_free(c);
     sqlite3_free(executor->nested_message);
     rst_told_free(c);
