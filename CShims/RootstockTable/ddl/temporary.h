@@ -37,7 +37,7 @@ char *rst_column_copy(sqlite3_stmt *statement, int column);
 int rst_temporary_register(rst_connection *c);
 /* temporary_alter.c. Registers rootstock_alter_temporary. */
 int rst_temporary_alter_register(rst_connection *c);
-/* temporary_kept.c: the triggers that temp has, noted before views are declared anew, and made again where they went
+/* The triggers that temp has, noted before views are declared anew, and made again where they went
 ** with one. Zeroed before; freed with rst_kept_triggers_free, whatever came. */
 typedef struct rst_kept_trigger {
     char *name, *view, *sql;

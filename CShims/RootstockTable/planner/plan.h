@@ -76,7 +76,7 @@ double rst_sorted_cost(const sqlite3_index_info *info, const rst_candidate *k);
 /* Reads what stands behind ROOTSTOCK_ORDER_HINT; whether the terms are trusted, too. */
 bool rst_plan_first(const rst_table *table, const char *hint, rst_first_term *first);
 
-/* plan_skip.c */
+/* plan_top.c */
 /* The constraint, from 1, that is an OFFSET which the table may take by what stands behind ROOTSTOCK_OFFSET_HINT; or
 ** 0. */
 int rst_plan_offset(const sqlite3_index_info *info, const char *hint);

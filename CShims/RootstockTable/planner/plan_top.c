@@ -1,5 +1,6 @@
 /*
-** plan_top.c - whether a walk may leave out rows, where SQLite sorts them and keeps the first few.
+** plan_top.c - whether a walk may leave out rows: where SQLite sorts them and keeps the first few, and those of an
+** OFFSET. Where SQLite's offer of an OFFSET can be taken, offset_hint.c tells.
 **
 ** SQLite tells a statement's only table of an ORDER BY with a LIMIT, if two things hold. Every term of WHERE has one of
 ** its columns on its left, and every term of ORDER BY is one. Such a term is a constraint, unless its other side has a
@@ -9,11 +10,16 @@
 **     that SQLite lets a row through. A comparison of row values arrives as one of their first columns, <= for < and >=
 **     for >: such a one is as good as none where the columns are equal, unless its value is a literal.
 **  2. Of an index each entry's row is looked at, so it has to be one that SQLite would ask for anyway.
-**  3. LIMIT and OFFSET stay SQLite's to count, as the rows stay its to sort.
+**  3. With a sort LIMIT and OFFSET stay SQLite's to count, as the rows stay its to sort.
+**  4. Rows of an OFFSET are skipped only where SQLite would let every row of the plan through and sort none. Each
+**     constraint is looked up and omitted, and the order asked for is the plan's. Nothing less makes the n-th row of
+**     the plan the n-th of the statement.
 ** Where an index has the order of the first term, the walk ends when there are enough rows instead (scan_enough.c).
 */
 #include "planner/planner.h"
 #include "planner/plan.h"
+
+#include <string.h>
 
 /* Whether the plan alone tells which rows SQLite lets through. */
 static bool is_decided(sqlite3_index_info *info, const rst_plan *plan, int constraint) {
@@ -101,4 +107,27 @@ void rst_plan_top(const rst_table *table, sqlite3_index_info *info, const rst_ca
         plan->top++;
     }
     if (plan->top > 0) take_limit(info, plan, limit, offset, argument);
+}
+
+/* ---- an OFFSET without a sort ---- */
+
+int rst_plan_offset(const sqlite3_index_info *info, const char *hint) {
+    bool ordered = strcmp(hint, " ordered") == 0;
+    if (!ordered && hint[0] != '\0') return 0;
+    /* SQLite tells of an ORDER BY of constants alone, too, as if there were none. */
+    if (ordered != (info->nOrderBy > 0)) return 0;
+    for (int i = 0; i < info->nConstraint; i++) {
+        if (info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_OFFSET && info->aConstraint[i].usable) return i + 1;
+    }
+    return 0;
+}
+
+bool rst_plan_skips(const sqlite3_index_info *info, const rst_candidate *k) {
+    if (k->unique || k->in > 0 || k->automatic > 0 || k->rests > 0 || (info->nOrderBy > 0 && !k->ordered)) return false;
+    for (int i = 0; i < info->nConstraint; i++) {
+        int op = info->aConstraint[i].op;
+        if (i == k->hint || op == SQLITE_INDEX_CONSTRAINT_LIMIT || op == SQLITE_INDEX_CONSTRAINT_OFFSET) continue;
+        if (info->aConstraintUsage[i].argvIndex == 0 || !info->aConstraintUsage[i].omit) return false;
+    }
+    return true;
 }

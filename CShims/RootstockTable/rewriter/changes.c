@@ -11,7 +11,6 @@
 #include "rewriter/changes.h"
 
 #include "catalog/statement_check.h"
-#include "parser/tokens.h"
 
 #include <string.h>
 

@@ -3,8 +3,6 @@
 **
 ** Circle: result_names.c transform.c
 **   (names of result columns are asked for in the middle of a rewrite).
-** Circle: transfer.c transfer_native.c
-**   (a copy between tables goes to native ones and back).
 ** Circle: key_order.c transform_insert.c trigger_text.c trigger_update.c
 **   (an INSERT in a trigger's body is rewritten as any other).
 */

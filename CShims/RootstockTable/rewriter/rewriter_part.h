@@ -40,7 +40,7 @@ typedef struct rst_rewriter {
     int temporary_trigger_count;
     struct rst_trigger_list triggers; /* the schema's, and its views */
     bool body_asks_more;              /* rst_trigger_asks_more */
-    bool temporary_names;             /* temp may have tables or views of the application (names_meant.c) */
+    bool temporary_names;             /* temp may have tables or views of the application (scope.c) */
     bool names_in_main;               /* what is transformed stands in main, whose names temp does not hide */
     rst_view_joins view_joins;
     bool has_expressions;                     /* some index is on an expression */

@@ -21,7 +21,6 @@
 #include "rewriter/trigger_list.h"
 #include "catalog/describe.h"
 #include "catalog/statement_check.h"
-#include "common/values.h"
 
 #include <string.h>
 

@@ -81,16 +81,6 @@ int rst_transfer(rst_connection *c, const rst_table *table, const rst_statement_
                  char **message);
 /* Columns that an INSERT without a list takes: those that are not generated. */
 int rst_taken_by(const rst_table *table);
-/* The one item of its FROM, if the INSERT selects * alone and takes it without a list of columns; or null. *table: the
-** store's that it is, or null. */
-const rst_syntax *rst_transfer_source(rst_connection *c, const rst_statement_parts *parts, const char **star,
-                                      const rst_table **table);
-/* The text with the columns of the table that are not generated in place of the star, or null. */
-char *rst_transfer_columns(const rst_table *from, const char *start, const char *star, const char *end);
-/* transfer_native.c: the same of a native table; star: of the source, item: of its FROM; fires: a trigger hangs on the
-** target. */
-int rst_transfer_in(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, const char *star,
-                    const rst_syntax *item, bool fires, char **source, char **message);
 /* The same where the target is the native one and the source a store's table: *out gets the whole statement, or
 ** null. */
 int rst_transfer_out(rst_connection *c, const rst_statement_parts *parts, char **out);

@@ -9,7 +9,6 @@
 ** those of the innermost query or statement. A result in FROM or WITH keeps the name that it has without an alias.
 */
 #include "rewriter/rewriter.h"
-#include "parser/edits.h"
 #include "rewriter/trigger_text.h"
 
 #include <string.h>

@@ -37,7 +37,7 @@ typedef struct rst_trigger_parsed {
     rst_span body; /* between BEGIN and END */
 } rst_trigger_parsed;
 
-/* trigger_parse.c: takes apart a text that SQLite has accepted; spans point into it. False: it is not a whole trigger,
+/* trigger_list.c: takes apart a text that SQLite has accepted; spans point into it. False: it is not a whole trigger,
 ** or memory ran out. Free *out in either case. */
 bool rst_trigger_parse(const char *sql, rst_trigger_parsed *out);
 void rst_trigger_parsed_free(rst_trigger_parsed *parsed);

@@ -10,7 +10,6 @@
 #include "rewriter/rewriter.h"
 #include "rewriter/update_from.h"
 
-#include "common/allocation.h"
 #include "rewriter/trigger_list.h"
 
 #include <string.h>
