@@ -10,7 +10,6 @@
 */
 #include "catalog/catalog.h"
 #include "catalog/describe.h"
-#include "parser/tokens.h"
 
 #include <string.h>
 

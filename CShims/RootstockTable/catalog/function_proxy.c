@@ -11,7 +11,6 @@
 ** it would the original.
 */
 #include "catalog/catalog.h"
-#include "parser/tokens.h"
 
 #include <string.h>
 

@@ -7,8 +7,6 @@
 #include "catalog/catalog.h"
 #include "catalog/describe.h"
 #include "catalog/partial_predicate.h"
-#include "parser/edits.h"
-#include "parser/syntax_tree.h"
 
 #include <string.h>
 

@@ -3,7 +3,6 @@
 */
 #include "catalog/catalog.h"
 #include "catalog/column_sets.h"
-#include "parser/edits.h"
 
 #include <string.h>
 

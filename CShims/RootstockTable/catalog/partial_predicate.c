@@ -20,8 +20,6 @@
 #include "catalog/catalog.h"
 #include "catalog/partial_predicate.h"
 
-#include "parser/syntax_tree.h"
-
 #include <string.h>
 
 enum { WIDEST = 1000 }; /* terms beside each other, of which a predicate is as deep as they are many */

@@ -10,7 +10,6 @@
 #include "catalog/describe.h"
 #include "catalog/partial_predicate.h"
 #include "catalog/expression_column.h"
-#include "parser/syntax_tree.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,6 @@
 */
 #include "catalog/catalog.h"
 #include "catalog/describe.h"
-#include "parser/statement.h"
 
 #include <string.h>
 

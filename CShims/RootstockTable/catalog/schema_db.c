@@ -11,7 +11,6 @@
 #include "catalog/hosted.h"
 #include "catalog/schema_db_image.h"
 #include "catalog/schema_sandbox.h"
-#include "parser/tokens.h"
 
 #include <string.h>
 

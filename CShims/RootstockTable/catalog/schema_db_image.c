@@ -15,7 +15,6 @@
 #include "catalog/hosted.h"
 #include "catalog/schema_db_image.h"
 #include "catalog/schema_image.h"
-#include "parser/tokens.h"
 #include "catalog/schema_sandbox.h"
 
 #include <string.h>

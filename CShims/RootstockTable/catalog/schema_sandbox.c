@@ -15,8 +15,6 @@
 #include "catalog/catalog.h"
 #include "catalog/schema_sandbox.h"
 
-#include "parser/tokens.h"
-
 #include <string.h>
 
 /* What SQLite does while it creates a table, an index, a view or a trigger. */

@@ -121,11 +121,3 @@ bool rst_function_is_replaced(rst_connection *c, const char *name) {
     return rst_finds_name(
         c, "SELECT 1 FROM pragma_function_list WHERE name=?1 COLLATE NOCASE AND NOT builtin AND narg<1", name, false);
 }
-
-int64_t rst_pragma_number(rst_connection *c, const char *pragma, int64_t otherwise) {
-    sqlite3_stmt *statement;
-    if (rst_statement_get(c, pragma, &statement) != SQLITE_OK) return otherwise;
-    if (sqlite3_step(statement) == SQLITE_ROW) otherwise = sqlite3_column_int64(statement, 0);
-    rst_statement_done(c, statement);
-    return otherwise;
-}

@@ -25,7 +25,5 @@ sqlite3_stmt *rst_statement_kept(rst_connection *c, const char *sql);
 bool rst_finds_name(rst_connection *c, const char *query, const char *name, bool otherwise);
 /* Whether a call of it without arguments is the application's own in place of SQLite's. */
 bool rst_function_is_replaced(rst_connection *c, const char *name);
-/* The number that a PRAGMA gives on the connection; `otherwise` where it cannot be asked. */
-int64_t rst_pragma_number(rst_connection *c, const char *pragma, int64_t otherwise);
 
 #endif

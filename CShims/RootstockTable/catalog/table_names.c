@@ -2,7 +2,6 @@
 ** table_names.c - the schema's tables by name: a statement, a foreign key or a declaration names its table, and there
 ** may be thousands. Invariant: made anew with the schema's list of tables, and freed with it.
 */
-#include "catalog/table_names.h"
 #include "catalog/catalog.h"
 
 #include <string.h>

@@ -8,7 +8,6 @@
 ** calls.
 */
 #include "catalog/catalog.h"
-#include "parser/tokens.h"
 
 #include <string.h>
 

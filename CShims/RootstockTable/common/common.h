@@ -67,6 +67,7 @@ int rst_has_row(sqlite3 *db, bool *has, const char *format, ...);
 int rst_read_text(sqlite3 *db, char **out, const char *format, ...);
 /* Runs SQL whose rows do not matter. A SQLite code. */
 int rst_execute_on(sqlite3 *db, const char *format, ...);
+int rst_execute_list(sqlite3 *db, const char *format, va_list arguments);
 /* Finalizes; gives back code, or where that is SQLITE_OK what the statement ended with: an interrupt is no end. */
 int rst_finish(sqlite3_stmt *statement, int code);
 /* Whether SQLite finds a table of that name, that can be read; schema: null for any. */

@@ -3,7 +3,6 @@
 */
 #include "common/common.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 void rst_set_message(char **message, const char *format, ...) {

@@ -4,8 +4,6 @@
 */
 #include "common/common.h"
 
-#include <stdarg.h>
-
 static int prepare(sqlite3 *db, sqlite3_stmt **statement, const char *format, va_list arguments) {
     char *sql = sqlite3_vmprintf(format, arguments);
     int code = sql == NULL ? SQLITE_NOMEM : SQLITE_OK;
@@ -61,15 +59,19 @@ int rst_read_text(sqlite3 *db, char **out, const char *format, ...) {
     return rst_finish(statement, code);
 }
 
+int rst_execute_list(sqlite3 *db, const char *format, va_list arguments) {
+    char *sql = sqlite3_vmprintf(format, arguments);
+    int code = sql == NULL ? SQLITE_NOMEM : sqlite3_exec(db, sql, NULL, NULL, NULL);
+    sqlite3_free(sql);
+    return code;
+}
+
 int rst_execute_on(sqlite3 *db, const char *format, ...) {
     va_list arguments;
-    char *sql;
     int code;
     va_start(arguments, format);
-    sql = sqlite3_vmprintf(format, arguments);
+    code = rst_execute_list(db, format, arguments);
     va_end(arguments);
-    code = sql == NULL ? SQLITE_NOMEM : sqlite3_exec(db, sql, NULL, NULL, NULL);
-    sqlite3_free(sql);
     return code;
 }
 

@@ -9,7 +9,6 @@
 #include "ddl/ddl_rows.h"
 
 #include "executor/change.h"
-#include "parser/tokens.h"
 
 #include <string.h>
 
@@ -27,7 +26,7 @@ int rst_names_follow(rst_connection *c, const char *table_name, int column, cons
     rootstock_slice key, value;
     rootstock_buffer next = {0};
     bool again = false;
-    int code;
+    int code, result = SQLITE_OK;
     if (table == NULL) return SQLITE_OK;
     code = rst_walker_open(c, store_of(c)->writer, &table->tree, &walker);
     if (code != SQLITE_OK) return code;
@@ -36,7 +35,6 @@ int rst_names_follow(rst_connection *c, const char *table_name, int column, cons
         rootstock_row row;
         rootstock_value text;
         rst_row_slot hand;
-        int result;
         again = false;
         if (rootstock_row_open(&row, value.data, value.size) != SQLITE_OK || row.count <= column ||
             rootstock_row_column(&row, column, &text, NULL) != SQLITE_OK) {
@@ -69,17 +67,14 @@ int rst_names_follow(rst_connection *c, const char *table_name, int column, cons
         }
         if (result == SQLITE_OK) result = behind(&hand.key, &next);
         rst_row_slot_end(table, &hand);
-        if (result != SQLITE_OK) {
-            rst_walker_close(&walker);
-            rootstock_buffer_free(&next);
-            return result;
-        }
+        if (result != SQLITE_OK) break;
         key.size = next.size;
         key.data = next.data;
         again = true;
     }
     rst_walker_close(&walker);
     rootstock_buffer_free(&next);
+    if (result != SQLITE_OK) return result;
     return code == ROOTSTOCK_NOT_FOUND ? SQLITE_OK : rst_map_code(c, code);
 }
 
@@ -89,7 +84,7 @@ int rst_rows_rewrite(rst_connection *c, rst_table *old, rst_table *table, char *
     rootstock_buffer next = {0};
     int from[2000];
     uint64_t rows = 0;
-    int code;
+    int code, result = SQLITE_OK;
     bool generated = false;
     if (old->column_count == table->column_count) return SQLITE_OK; /* a rename */
     for (int i = 0; i < table->column_count; i++) {
@@ -111,7 +106,9 @@ int rst_rows_rewrite(rst_connection *c, rst_table *old, rst_table *table, char *
         rst_row_slot before, after;
         rootstock_slice own, bytes;
         /* both are ended below */
-        int result = rst_row_slot_begin(old, &before), second = rst_row_slot_begin(table, &after);
+        int second;
+        result = rst_row_slot_begin(old, &before);
+        second = rst_row_slot_begin(table, &after);
         if (result == SQLITE_OK) result = second;
         if (result == SQLITE_OK) result = rst_interrupted(c, ++rows);
         if (result == SQLITE_OK) result = rst_row_slot_fetch(old, &key, &before);
@@ -156,17 +153,14 @@ int rst_rows_rewrite(rst_connection *c, rst_table *old, rst_table *table, char *
         }
         rst_row_slot_end(old, &before);
         rst_row_slot_end(table, &after);
-        if (result != SQLITE_OK) {
-            rst_walker_close(&walker);
-            rootstock_buffer_free(&next);
-            return result;
-        }
+        if (result != SQLITE_OK) break;
         key.size = next.size;
         key.data = next.data;
         code = rst_walker_move(&walker, ROOTSTOCK_SEEK, &key, &value);
     }
     rst_walker_close(&walker);
     rootstock_buffer_free(&next);
+    if (result != SQLITE_OK) return result;
     return code == ROOTSTOCK_NOT_FOUND ? SQLITE_OK : rst_map_error(c, code, message);
 }
 

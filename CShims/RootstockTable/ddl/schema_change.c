@@ -17,7 +17,6 @@
 #include "catalog/describe.h"
 #include "catalog/statement_check.h"
 #include "ddl/temporary.h"
-#include "parser/tokens.h"
 #include "rewriter/trigger_list.h"
 
 #include <string.h>

@@ -8,7 +8,6 @@
 */
 #include "executor/executor.h"
 #include "executor/change_steps.h"
-#include "parser/statement.h"
 #include "rewriter/transform.h"
 
 #include <string.h>

@@ -9,7 +9,6 @@
 #include "executor/native_fk_parts.h"
 
 #include "executor/foreign.h"
-#include "parser/tokens.h"
 
 #include <string.h>
 

@@ -13,7 +13,6 @@
 */
 #include "executor/executor.h"
 #include "executor/cursor.h"
-#include "parser/syntax_tree.h"
 
 #include <string.h>
 

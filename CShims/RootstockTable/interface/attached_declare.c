@@ -9,7 +9,6 @@
 
 #include "common/values.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 /* ---- one table ---- */

@@ -11,7 +11,6 @@
 #include "interface/hosting.h"
 #include "common/result_rows.h"
 #include "ddl/ddl.h"
-#include "parser/statement.h"
 #include "program/argument_pack.h"
 
 #include <string.h>

@@ -2,7 +2,6 @@
 ** engines.c - the engines that this build has. The plug's registry names none of them.
 */
 #include "interface/interface.h"
-#include "rootstock.h"
 #include "rootstock_lmdb.h"
 #include "rootstock_sqlite_btree.h"
 

@@ -10,7 +10,6 @@
 #include "interface/interface.h"
 #include "interface/check.h"
 #include "planner/plan.h"
-#include "parser/tokens.h"
 
 #include <stdlib.h>
 #include <string.h>

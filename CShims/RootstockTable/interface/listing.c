@@ -8,7 +8,6 @@
 #include "interface/check.h"
 #include "common/eponymous.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 typedef struct cell {

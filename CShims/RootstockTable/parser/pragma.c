@@ -3,7 +3,6 @@
 ** takes for one.
 */
 #include "parser/parser.h"
-#include "parser/syntax_tree.h"
 
 /* 12x is no number, nor a token at all. */
 static bool is_number(const rst_token *token) {

@@ -6,7 +6,6 @@
 ** does, which expands a common table where it is read: one in a common table that is read twice counts twice.
 */
 #include "program/program.h"
-#include "parser/edits.h"
 #include "program/init_rows.h"
 #include "program/init_subquery.h"
 #include "program/runner.h"

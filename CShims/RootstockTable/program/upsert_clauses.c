@@ -8,7 +8,6 @@
 */
 #include "program/program.h"
 #include "program/runner.h"
-#include "parser/edits.h"
 
 #include <string.h>
 

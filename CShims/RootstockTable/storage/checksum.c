@@ -5,7 +5,6 @@
 ** puts unverified bytes back, those that it took. A mismatch's message is kept in the connection until it is told
 ** (rst_words).
 */
-#include "storage/checksum.h"
 #include "storage/storage.h"
 
 #include <string.h>

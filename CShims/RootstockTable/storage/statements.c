@@ -8,7 +8,6 @@
 */
 #include "storage/storage.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 typedef struct rst_statement {
@@ -23,19 +22,11 @@ enum { STATEMENTS_KEPT = 64 };
 
 int rst_execute(rst_connection *c, char **message, const char *format, ...) {
     va_list arguments;
-    char *sql;
     int code;
     va_start(arguments, format);
-    sql = sqlite3_vmprintf(format, arguments);
+    code = rst_execute_list(c->db, format, arguments);
     va_end(arguments);
-    if (sql == NULL) return SQLITE_NOMEM;
-    code = sqlite3_exec(c->db, sql, NULL, NULL, NULL);
-    if (code != SQLITE_OK) {
-        code = sqlite3_extended_errcode(c->db);
-        rst_set_message(message, "%s", sqlite3_errmsg(c->db));
-    }
-    sqlite3_free(sql);
-    return code;
+    return rst_failed_on(c->db, code, message);
 }
 
 int rst_close_hook_touch(rst_connection *c) {

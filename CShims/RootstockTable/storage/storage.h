@@ -158,6 +158,8 @@ bool rst_foreign_all_deferred(rst_connection *c);
 int64_t rst_foreign_deferred(rst_connection *c);
 /* The next violation is counted under PRAGMA defer_foreign_keys. */
 void rst_foreign_count_by_pragma(rst_connection *c);
+/* The number that a PRAGMA gives on the connection; `otherwise` where it cannot be asked. */
+int64_t rst_pragma_number(rst_connection *c, const char *pragma, int64_t otherwise);
 bool rst_recursive_triggers(rst_connection *c);
 /* SQLITE_OK, or a failure to ask. */
 int rst_query_only(rst_connection *c, bool *on);
