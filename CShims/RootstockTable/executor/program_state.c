@@ -80,7 +80,9 @@ int rst_program_result(rst_table *table, int told, int conflict, int code, char 
     rst_connection *c = table->connection;
     rst_executor *executor = executor_of(c);
     rst_program *program = schema_of(c)->program;
-    const bool swallowed = told == SQLITE_IGNORE && code == SQLITE_CONSTRAINT_DATATYPE; /* SQLite's own is not */
+    /* A wrong type undoes the statement, whatever its OR says of constraints: SQLite must not take it for one. */
+    const bool wrong_type = told != SQLITE_ABORT && code == SQLITE_CONSTRAINT_DATATYPE;
+    const bool inner = rewriter_of(c)->trigger_depth > 0 || executor->settling > 0;
     int mode;
     if (program == NULL || program->table != table) {
         if (code == SQLITE_DONE) return told == SQLITE_IGNORE ? SQLITE_CONSTRAINT : SQLITE_OK;
@@ -88,13 +90,12 @@ int rst_program_result(rst_table *table, int told, int conflict, int code, char 
         if (executor->last_mode == 0 && (code & 0xff) == SQLITE_CONSTRAINT && code != SQLITE_CONSTRAINT_DATATYPE &&
             code != SQLITE_CONSTRAINT_TRIGGER && code != SQLITE_CONSTRAINT_FOREIGNKEY)
             executor->last_mode = conflict;
-        store_of(c)->keeps_failed =
-            (rewriter_of(c)->trigger_depth > 0 || executor->settling > 0) && rst_fails_only(c, conflict, code);
+        store_of(c)->keeps_failed = inner && rst_fails_only(c, conflict, code);
         /* SQLite keeps it by itself, and what was native */
         if (store_of(c)->keeps_failed && told == SQLITE_FAIL) return code;
         if ((code == SQLITE_FULL && rewriter_of(c)->trigger_depth > 0) ||
             ((code & 0xff) == SQLITE_CONSTRAINT &&
-             (executor->override_conflict != 0 || (executor->settling > 0 && swallowed) ||
+             (executor->override_conflict != 0 || (inner && wrong_type) ||
               (executor->settling > 0 && told != SQLITE_ABORT && code == SQLITE_CONSTRAINT_TRIGGER &&
                (told == SQLITE_IGNORE || executor->raised != SQLITE_FAIL)) ||
               (rewriter_of(c)->trigger_depth > 0 && told != SQLITE_ABORT &&
@@ -107,7 +108,7 @@ int rst_program_result(rst_table *table, int told, int conflict, int code, char 
             executor->nested_message = *message == NULL ? NULL : sqlite3_mprintf("%s", *message);
             return SQLITE_ERROR;
         }
-        return swallowed ? SQLITE_ERROR : code;
+        return wrong_type ? SQLITE_ERROR : code;
     }
     if (code == SQLITE_DONE && told != SQLITE_IGNORE)
         return SQLITE_OK;                              /* a DELETE of rows that nothing removes early */

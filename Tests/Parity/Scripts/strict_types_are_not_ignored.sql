@@ -29,3 +29,16 @@ CREATE TEMP TRIGGER ti2 AFTER INSERT ON tf BEGIN UPDATE OR IGNORE kept SET a=new
 INSERT INTO tf VALUES(1);
 SELECT * FROM tf;
 SELECT * FROM kept;
+-- Nor does another OR decide what becomes of the rows before it, or of the transaction.
+DELETE FROM kept;
+CREATE VIEW several AS SELECT * FROM kept;
+CREATE TRIGGER si INSTEAD OF INSERT ON several BEGIN INSERT INTO kept VALUES(new.a,new.b,new.c); END;
+INSERT OR FAIL INTO several VALUES(x'05',5,'ok'),(x'06','bad','x');
+SELECT count(*) FROM kept;
+INSERT OR FAIL INTO tf VALUES(x'07'),(8);
+SELECT count(*) FROM kept;
+BEGIN;
+CREATE TABLE stays(x);
+INSERT OR ROLLBACK INTO several VALUES(x'06','bad','x');
+COMMIT;
+SELECT count(*) FROM stays;
