@@ -8,7 +8,8 @@
 ** compares the texts behind them.
 **
 ** Invariant: behind the same bytes of a key, labels rise as their texts do. It lasts as long as the collation does not
-** change; then REINDEX gives new labels, as it sorts SQLite's own indexes again.
+** change; then REINDEX gives new labels, as it sorts SQLite's own indexes again. The label of a row that is gone names
+** no other row of the primary key: a statement that found the row before may still change it by its key.
 */
 #include "catalog/catalog.h"
 #include "common/order_label.h"
@@ -56,6 +57,18 @@ static uint64_t hash(const rootstock_buffer *label) {
     return sum;
 }
 
+/* Lengthens a label by digits that no other new one of this connection has, for 16 million of them. It stays below
+** `high`. */
+static int make_unique(rst_executor *executor, const rootstock_buffer *high, rootstock_buffer *label) {
+    uint32_t number = executor->labels_made++;
+    unsigned char digits[3];
+    int code = SQLITE_OK;
+    while (code == SQLITE_OK && high->size >= label->size && memcmp(high->data, label->data, label->size) == 0)
+        code = rootstock_buffer_append(label, "\1", 1); /* the digit 0 */
+    for (size_t i = 0; i < sizeof digits; i++, number /= 254) digits[i] = (unsigned char)(number % 254 + 2);
+    return code == SQLITE_OK ? rootstock_buffer_append(label, digits, sizeof digits) : code;
+}
+
 /* A new label in s->met. Texts that come in order stand next to the last one. */
 static int new_label(search *s) {
     rst_part *part = (rst_part *)s->part; /* of a table that is not const: what it notes is a hint */
@@ -71,6 +84,7 @@ static int new_label(search *s) {
     else if (high->size > 0 && (low->size == 0 || hash(high) == part->last_label))
         place = LABEL_NEAR_HIGH;
     code = between(s, &s->before, &s->behind, place, &s->met);
+    if (code == SQLITE_OK && s->index == NULL) code = make_unique(executor_of(s->table->connection), high, &s->met);
     if (code != SQLITE_OK) return code;
     part->last_gap = gap;
     part->last_place = place;

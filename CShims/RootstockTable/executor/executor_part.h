@@ -28,6 +28,7 @@ typedef struct rst_executor {
     rootstock_buffer spares[12]; /* of rows in hand, for the next ones */
     int spare_count;
     int last_mode;        /* conflict mode that the last refusal came from */
+    uint32_t labels_made; /* new ones in primary keys (collated_key.c) */
     int settling;         /* rootstock_statement_constraints runs a statement of SQLite's own */
     int programs_running; /* their code must stay */
     int asides;           /* of rootstock_aside_begin: SQLite runs a statement that writes around them */

@@ -140,8 +140,15 @@ static bool one_row_for_sure(const rst_table *table, sqlite3_index_info *info, c
     return true;
 }
 
+/* The label of a text that is not there parts the texts that are there now (collated_key.c). One that comes while the
+** cursor walks may stand on the wrong side: SQLite compares again. */
+static bool by_labels(const rst_part *part) {
+    return part->key.collation == ROOTSTOCK_COLLATION_OWN;
+}
+
 /* Whether the walk's bound lets through what SQLite would, and no more: a literal text bounds a TEXT column so. */
 static bool is_exact_bound(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, int constraint) {
+    if (by_labels(rst_plan_bounded_part(k))) return false;
     return rst_plan_affinity_at(table, info->aConstraint[constraint].iColumn) >= AFFINITY_NUMERIC ||
            (k->in == 0 && rst_plan_is_one_value(table, info, constraint));
 }
@@ -169,7 +176,8 @@ static int choose(rst_table *table, sqlite3_index_info *info, const rst_candidat
     for (int i = 0; i < k->equals; i++) {
         const struct sqlite3_index_constraint *constraint = &info->aConstraint[k->equal[i]];
         info->aConstraintUsage[k->equal[i]].argvIndex = argument++;
-        certain = certain && (plan.exact || affinity_of(table, constraint) >= AFFINITY_NUMERIC);
+        certain =
+            certain && !by_labels(&k->parts[i]) && (plan.exact || affinity_of(table, constraint) >= AFFINITY_NUMERIC);
         info->aConstraintUsage[k->equal[i]].omit = certain;
         if (k->parts[i].column == -2) {
             info->aConstraintUsage[k->equal[i]].omit =

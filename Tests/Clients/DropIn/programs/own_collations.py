@@ -135,3 +135,41 @@ for statement in ["INSERT OR REPLACE INTO p VALUES('b', 1)", "INSERT OR REPLACE 
         print(statement, '->', connection.execute(statement).fetchall())
     except sqlite3.Error as error:
         print(statement, '->', error)
+
+# Rows that come while a cursor walks between bounds that are no row's text: it shows none from beyond them.
+for without in ('', ' WITHOUT ROWID'):
+    for order in ('', ' DESC'):
+        connection = connect('walk%d%d.db' % (len(without), len(order)))
+        connection.execute('CREATE TABLE t(k TEXT COLLATE backwards, v, n NUMERIC COLLATE fold UNIQUE, PRIMARY KEY(k%s))%s' % (order, without))
+        for letter in 'byzacx':
+            connection.executemany('INSERT INTO t VALUES(?, 1, ?)', [('%s%02d' % (letter, i),) * 2 for i in range(40)])
+        for condition in ("k < 'm'", "k > 'm'", "k BETWEEN 'y' AND 'm'", "k BETWEEN 'm' AND 'b'", "k IN ('m', 'b01', 'y01')", "n < 'm'", "n > 'm'"):
+            for sort in ('', ' ORDER BY k', ' ORDER BY k DESC', ' ORDER BY n', ' ORDER BY n DESC'):
+                for new in ('nolk', 'lkno', 'n', 'l'):
+                    connection.execute('BEGIN IMMEDIATE')
+                    connection.execute('DELETE FROM t WHERE v = 2')
+                    connection.execute("INSERT INTO t VALUES('q', 2, 'q')")
+                    beyond = {text for text in new if not connection.execute('SELECT %s FROM (SELECT ? COLLATE backwards AS k, ? COLLATE fold AS n)' % condition,
+                                                                             (text, text)).fetchone()[0]}
+                    shown = set()
+                    for row in connection.execute('SELECT k FROM t WHERE ' + condition + sort):
+                        if not shown:
+                            connection.executemany('INSERT INTO t VALUES(?, 9, ?)', [(text, text) for text in new])
+                        shown.add(row[0])
+                    print(condition, sort, new, shown & beyond)
+                    connection.execute('ROLLBACK')
+
+# A statement that found rows changes those, and none that a trigger has put where one of them was.
+for number, (order, new) in enumerate((order, new) for order in ('acb', 'abc', 'cab') for new in ('aa', 'bb', 'bc')):
+    connection = connect('gone%d.db' % number)
+    connection.executescript('''CREATE TABLE p(k TEXT COLLATE digits PRIMARY KEY, v) WITHOUT ROWID;
+        CREATE TRIGGER d AFTER DELETE ON p WHEN OLD.k = 'a' BEGIN DELETE FROM p WHERE k = 'b'; INSERT INTO p VALUES('%s', 5); END;
+        CREATE TRIGGER u BEFORE UPDATE ON p WHEN OLD.k = 'b' BEGIN DELETE FROM p WHERE k = 'b'; INSERT OR REPLACE INTO p VALUES('%s', 6); END;
+        ''' % (new, new))
+    for statement in ['INSERT INTO p VALUES(%r, 1)' % text for text in order] + [
+            "UPDATE p SET v = 7 WHERE k = 'b'", 'SELECT * FROM p', "INSERT OR REPLACE INTO p VALUES('a', 1), ('b', 1), ('c', 1)", 'DELETE FROM p WHERE v = 1',
+            'SELECT * FROM p', 'PRAGMA integrity_check']:
+        try:
+            print(order, new, statement, '->', connection.execute(statement).fetchall())
+        except sqlite3.Error as error:
+            print(order, new, statement, '->', error)
