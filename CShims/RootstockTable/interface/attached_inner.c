@@ -209,11 +209,17 @@ void rst_reads_abort(rst_connection *c) {
     }
 }
 
-void rst_inner_rollback(rst_attached *a) {
+/* Nothing of inner's transaction stays. Within one of SQLite's, a schema that goes with it ends what reads. */
+static int roll_back(rst_attached *a, char **message) {
     const rst_connection *inner = a->writing ? rst_connection_of(a->inner) : NULL;
     const bool changed = inner != NULL && store_of(inner)->schema_changed && !sqlite3_get_autocommit(a->c->db);
-    if (!sqlite3_get_autocommit(a->inner)) (void)rst_inner_run(a, a->writing ? "ROLLBACK" : "COMMIT", NULL);
+    const int code = rst_inner_run(a, a->writing ? "ROLLBACK" : "COMMIT", message);
     if (changed) rst_reads_abort(a->c);
+    return code;
+}
+
+void rst_inner_rollback(rst_attached *a) {
+    if (!sqlite3_get_autocommit(a->inner)) (void)roll_back(a, NULL);
     a->writing = a->lost = false;
     a->savepoint_count = a->from_level = 0;
     if (a->moved) a->declared = 0;
@@ -300,7 +306,7 @@ void rst_inner_unreserved(rst_attached *a) {
 static int restart(rst_attached *a, char **message) {
     sqlite3_int64 before = 0, after = 0;
     int code = version(a, &before, message);
-    if (code == SQLITE_OK) code = rst_inner_run(a, "ROLLBACK", message);
+    if (code == SQLITE_OK) code = roll_back(a, message);
     if (code == SQLITE_OK) code = rst_inner_run(a, "BEGIN IMMEDIATE", message);
     if (code == SQLITE_OK) code = version(a, &after, message);
     a->savepoint_count = 0;

@@ -62,6 +62,7 @@ int main(void) {
                                           {"BEGIN; SAVEPOINT s; CREATE TABLE n(x)", "ROLLBACK TO s"},
                                           {"BEGIN; SAVEPOINT s; CREATE TABLE y.n(x)", "ROLLBACK TO s"},
                                           {"SAVEPOINT s; CREATE TABLE n(x)", "ROLLBACK TO s"},
+                                          {"SAVEPOINT s; CREATE TABLE y.n(x)", "ROLLBACK TO s"},
                                           {"SAVEPOINT s; INSERT INTO m VALUES(9, 9)", "ROLLBACK TO s"},
                                           {"BEGIN; INSERT INTO m VALUES(NULL, 9)", "ROLLBACK"},
                                           {"BEGIN; INSERT INTO y.t VALUES(NULL, 9)", "ROLLBACK"},
