@@ -27,10 +27,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The name by which a row's key is reached, or null: the key has several columns, or names of columns hide it. */
+/* The name by which a row's key is reached, or null: names of columns hide it. A column's name tells the row only if it
+** is the whole key and compares as the key does. */
 static const char *key_name(const rst_table *table) {
-    if (table->without_rowid) return table->key_count == 1 ? table->columns[table->key[0].column].name : NULL;
-    return rst_rowid_name(table);
+    const rst_column *column;
+    if (!table->without_rowid) return rst_rowid_name(table);
+    column = &table->columns[table->key[0].column];
+    return table->key_count == 1 && sqlite3_stricmp(table->key[0].collation_name, column->collation_name) == 0
+               ? column->name
+               : "rootstock key";
 }
 
 int rst_name_key_once(const rst_table *table, rst_syntax_tree *tree, rst_statement_parts *parts, char **text) {
@@ -129,8 +134,7 @@ static bool is_gathered(const rst_table *table, const rst_syntax *where, uint64_
 /* *out: the statement so that its rows come in the order of their keys; null where they do, or nothing hangs on it. */
 static int order(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, bool in_body,
                  bool gathered, uint64_t set, const uint64_t *beyond, char **out) {
-    /* A key of several columns is reached as a whole. */
-    const char *name = table->without_rowid && table->key_count > 1 ? "rootstock key" : key_name(table);
+    const char *name = key_name(table);
     const rst_syntax *where = rst_statement_part(parts, SYNTAX_WHERE);
     sqlite3_str *text;
     way way;

@@ -111,7 +111,7 @@ static void append_node(sqlite3_str *out, const rst_syntax *node) {
 static void append_key(sqlite3_str *out, const rst_table *table, const rst_token *alias, int k) {
     rst_update_from_name(out, table, alias);
     if (table->without_rowid)
-        sqlite3_str_appendf(out, ".\"%w\" COLLATE %s", table->columns[table->key[k].column].name,
+        sqlite3_str_appendf(out, ".\"%w\" COLLATE \"%w\"", table->columns[table->key[k].column].name,
                             table->key[k].collation_name == NULL ? "BINARY" : table->key[k].collation_name);
     else
         sqlite3_str_appendf(out, ".\"%w\"", rst_rowid_name(table));

@@ -173,3 +173,16 @@ for number, (order, new) in enumerate((order, new) for order in ('acb', 'abc', '
             print(order, new, statement, '->', connection.execute(statement).fetchall())
         except sqlite3.Error as error:
             print(order, new, statement, '->', error)
+
+# A column that does not compare as the key does that it is: an UPDATE changes the rows of its condition, and none that are like them.
+for number, (declared, key) in enumerate([('NOCASE', 'BINARY'), ('fold', 'BINARY'), ('fold', 'backwards'), ('length', '"two words"')]):
+    connection = connect('other%d.db' % number)
+    connection.create_collation('two words', compare)
+    connection.executescript('''CREATE TABLE t(a, k TEXT COLLATE %s, PRIMARY KEY(k COLLATE %s)) WITHOUT ROWID;
+        CREATE INDEX ta ON t(a); CREATE INDEX tk ON t(k); CREATE TABLE f(x, y); INSERT INTO f VALUES(1, 5), (3, 7);
+        INSERT INTO t VALUES(1, 'a'), (2, 'A'), (3, 'bbb'), (1, 'BBB'), (3, 'ccccc'), (1, 'dddddd');
+        CREATE TRIGGER z AFTER INSERT ON f BEGIN UPDATE t SET k = k || 'z' WHERE a >= NEW.x; UPDATE t SET k = k || y FROM f WHERE x = a; END''' % (
+            declared, key))
+    for statement in ["UPDATE t SET k = k || 'q' WHERE a > 2", 'UPDATE t SET k = k || y FROM f WHERE x = a', 'INSERT INTO f VALUES(3, 2)',
+                      "UPDATE OR REPLACE t SET k = k || 'q' WHERE a > 2"]:
+        print(declared, key, statement, '->', connection.execute(statement).rowcount, connection.execute('SELECT * FROM t ORDER BY hex(k)').fetchall())
