@@ -212,7 +212,7 @@ bool rst_collation_known(rst_connection *c, const char *name) {
 }
 
 int rst_collation_missing(const rst_table *table, int code, char **message) {
-    if (code != SQLITE_ERROR || *message != NULL) return code;
+    if ((code & 0xff) != SQLITE_ERROR || *message != NULL) return code;
     for (int i = -1; i < table->index_count; i++) {
         const rst_part *parts = i < 0 ? table->key : table->indexes[i].parts;
         const int count = i < 0 ? table->key_count : table->indexes[i].part_count;
