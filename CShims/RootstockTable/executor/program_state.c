@@ -108,7 +108,9 @@ int rst_program_result(rst_table *table, int told, int conflict, int code, char 
             executor->nested_message = *message == NULL ? NULL : sqlite3_mprintf("%s", *message);
             return SQLITE_ERROR;
         }
-        return wrong_type ? SQLITE_ERROR : code;
+        if (!wrong_type) return code;
+        c->last_error = code;
+        return SQLITE_ERROR;
     }
     if (code == SQLITE_DONE && told != SQLITE_IGNORE)
         return SQLITE_OK;                              /* a DELETE of rows that nothing removes early */
