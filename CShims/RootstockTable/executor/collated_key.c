@@ -25,11 +25,13 @@ typedef struct search {
     const rst_index *index; /* null: the primary key of a table WITHOUT ROWID */
     const rst_part *part;
     const rootstock_value *text;
-    rst_walker walker;
+    rst_tree *tree;
+    rootstock_transaction *transaction;
     sqlite3_stmt *compare;
     rootstock_buffer key, behind_key; /* what is sought; the key of `behind` */
     size_t prefix;                    /* bytes of the key in front of the text */
     rootstock_buffer before, behind, met, middle;
+    rootstock_buffer held; /* the text that `met` stands for */
 } search;
 
 static const rst_index *index_of(const rst_table *table, const rst_part *part) {
@@ -121,34 +123,52 @@ static int text_of(const search *s, const rootstock_slice *key, const rootstock_
     return code == SQLITE_CORRUPT ? SQLITE_CORRUPT_VTAB : code;
 }
 
-/* Moves to the first entry from s->key on. *order: how the text compares with its text, by the order of keys; 0 beside
-** *found: they are equal. *found is false where `behind`, or what is no text behind these bytes, comes first. s->met
-** gets its label. */
-static int meet(search *s, bool *found, int *order) {
+static rootstock_transaction *transaction_of(const rst_store *store) {
+    return store->writer != NULL ? store->writer : store->reader;
+}
+
+/* Reads the first entry from s->key on: its label into s->met, its text into s->held. *found is false where `behind`, or
+** what is no text behind these bytes, comes first. */
+static int read_next(search *s, bool *found) {
     const rootstock_key_column column = {.descending = s->part->key.descending, .final = s->part->key.final};
     const unsigned char tag = column.descending ? (unsigned char)~KEY_RAW_TEXT : KEY_RAW_TEXT;
     rst_connection *c = s->table->connection;
     rootstock_slice at = {s->key.size, s->key.data}, value;
     rootstock_value label, text;
     rootstock_buffer scratch = {0};
+    rst_walker walker;
     size_t offset = s->prefix;
-    int code = rst_walker_move(&s->walker, ROOTSTOCK_SEEK, &at, &value);
+    int result, code = rst_walker_open(c, s->transaction, s->tree, &walker);
     *found = false;
-    if (code == ROOTSTOCK_NOT_FOUND) return SQLITE_OK;
-    if (code != ROOTSTOCK_OK) return rst_map_code(c, code);
-    if (at.size <= s->prefix || memcmp(at.data, s->key.data, s->prefix) != 0 ||
-        ((const unsigned char *)at.data)[s->prefix] != tag)
-        return SQLITE_OK;
-    if (s->behind.size > 0 && rootstock_key_compare(at.data, at.size, s->behind_key.data, s->behind_key.size) >= 0)
-        return SQLITE_OK;
-    *found = true;
-    code = rootstock_key_decode(at.data, at.size, &offset, &column, &label, &scratch);
-    if (code == SQLITE_OK) code = rootstock_buffer_set(&s->met, label.as.data, label.size);
+    if (code != SQLITE_OK) return code;
+    result = rst_walker_move(&walker, ROOTSTOCK_SEEK, &at, &value);
+    if (result != ROOTSTOCK_OK && result != ROOTSTOCK_NOT_FOUND) code = rst_map_code(c, result);
+    *found =
+        result == ROOTSTOCK_OK && at.size > s->prefix && memcmp(at.data, s->key.data, s->prefix) == 0 &&
+        ((const unsigned char *)at.data)[s->prefix] == tag &&
+        (s->behind.size == 0 || rootstock_key_compare(at.data, at.size, s->behind_key.data, s->behind_key.size) < 0);
+    if (*found) {
+        code = rootstock_key_decode(at.data, at.size, &offset, &column, &label, &scratch);
+        if (code == SQLITE_OK) code = rootstock_buffer_set(&s->met, label.as.data, label.size);
+        if (code == SQLITE_OK) code = text_of(s, &at, &value, &text);
+        if (code == SQLITE_OK) code = rootstock_buffer_set(&s->held, text.as.data, text.size);
+    }
     rootstock_buffer_free(&scratch);
-    if (code == SQLITE_OK) code = text_of(s, &at, &value, &text);
-    if (code == SQLITE_OK) code = rst_collation_compare(c, s->part->collation_name, &s->compare, s->text, &text, order);
-    if (column.descending) *order = -*order;
+    rst_walker_close(&walker);
     return code == SQLITE_CORRUPT ? SQLITE_CORRUPT_VTAB : code;
+}
+
+/* The same, and *order: how the text compares with that one, by the order of keys; 0: they are equal. No walker is open
+** while the collation runs: it may end the transaction. */
+static int meet(search *s, bool *found, int *order) {
+    rst_connection *c = s->table->connection;
+    rootstock_value text;
+    int code = read_next(s, found);
+    if (code != SQLITE_OK || !*found) return code;
+    text = (rootstock_value){.type = VALUE_TEXT, .size = s->held.size, .as.data = s->held.data};
+    code = rst_collation_compare(c, s->part->collation_name, &s->compare, s->text, &text, order);
+    if (s->part->key.descending) *order = -*order;
+    return code == SQLITE_OK && transaction_of(store_of(c)) != s->transaction ? SQLITE_ABORT_ROLLBACK : code;
 }
 
 static int set_behind(search *s) {
@@ -201,17 +221,13 @@ done:
 int rst_collated_append(const rst_table *table, rootstock_buffer *key, const rootstock_value *text,
                         const rst_part *part) {
     rst_connection *c = table->connection;
-    rst_store *store = store_of(c);
     search s = {.table = table, .part = part, .text = text, .prefix = key->size};
-    const rst_tree *tree;
     int code;
     s.index = index_of(table, part);
-    tree = s.index == NULL ? &table->tree : &s.index->tree;
-    code = rst_walker_open(c, store->writer != NULL ? store->writer : store->reader, (rst_tree *)tree, &s.walker);
-    if (code != SQLITE_OK) return code;
+    s.tree = (rst_tree *)(s.index == NULL ? &table->tree : &s.index->tree); /* its handle is opened at need */
+    s.transaction = transaction_of(store_of(c));
     code = rootstock_buffer_append(&s.key, key->data, key->size);
     if (code == SQLITE_OK) code = find(&s);
-    rst_walker_close(&s.walker);
     if (s.compare != NULL) rst_statement_done(c, s.compare);
     if (code == SQLITE_OK) {
         const rootstock_value label = {.type = VALUE_TEXT, .size = s.met.size, .as.data = s.met.data};
@@ -223,5 +239,6 @@ int rst_collated_append(const rst_table *table, rootstock_buffer *key, const roo
     rootstock_buffer_free(&s.behind);
     rootstock_buffer_free(&s.met);
     rootstock_buffer_free(&s.middle);
+    rootstock_buffer_free(&s.held);
     return code;
 }

@@ -186,3 +186,36 @@ for number, (declared, key) in enumerate([('NOCASE', 'BINARY'), ('fold', 'BINARY
     for statement in ["UPDATE t SET k = k || 'q' WHERE a > 2", 'UPDATE t SET k = k || y FROM f WHERE x = a', 'INSERT INTO f VALUES(3, 2)',
                       "UPDATE OR REPLACE t SET k = k || 'q' WHERE a > 2"]:
         print(declared, key, statement, '->', connection.execute(statement).rowcount, connection.execute('SELECT * FROM t ORDER BY hex(k)').fetchall())
+
+# A collation that ends the transaction, or a savepoint, while a key is sought: what becomes of the statement differs, the tables stay whole.
+for number, ending in enumerate(['ROLLBACK', 'COMMIT', 'ROLLBACK TO a', 'RELEASE a']):
+    connection = sqlite3.connect('ends%d.db' % number, isolation_level=None)
+    countdown = [0]
+
+    def ends(a, b):
+        countdown[0] -= 1
+        if countdown[0] == 0:
+            try:
+                connection.execute(ending)
+            except sqlite3.Error:
+                pass
+        return compare(a, b)
+
+    connection.create_collation('ends', ends)
+    connection.executescript('CREATE TABLE t(x COLLATE ends UNIQUE, y); CREATE TABLE w(x COLLATE ends PRIMARY KEY, y) WITHOUT ROWID')
+    for table in 'tw':
+        connection.executemany('INSERT INTO %s VALUES(?, ?)' % table, [('k%03d' % i, i) for i in range(200)])
+    for step in range(1, 12):
+        for statement in ["INSERT INTO t VALUES('m', 1)", "INSERT OR REPLACE INTO w VALUES('k050', 1)", "SELECT * FROM t WHERE x > 'k100'",
+                          "SELECT * FROM t JOIN w ON t.x = w.x", "UPDATE w SET x = x || 'q' WHERE y = 7", "DELETE FROM t WHERE x = 'k010'",
+                          'CREATE INDEX i ON t(y, x)', "INSERT INTO t SELECT x || 's', 1 FROM w LIMIT 5"]:
+            try:
+                connection.executescript('BEGIN; SAVEPOINT a')
+                countdown[0] = step
+                connection.execute(statement).fetchall()
+            except sqlite3.Error:
+                pass
+            countdown[0] = 0
+            if connection.in_transaction:
+                connection.execute('ROLLBACK')
+    print(ending, connection.execute('PRAGMA integrity_check').fetchall())
