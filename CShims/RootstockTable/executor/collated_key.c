@@ -127,8 +127,8 @@ static rootstock_transaction *transaction_of(const rst_store *store) {
     return store->writer != NULL ? store->writer : store->reader;
 }
 
-/* Reads the first entry from s->key on: its label into s->met, its text into s->held. *found is false where `behind`, or
-** what is no text behind these bytes, comes first. */
+/* Reads the first entry from s->key on: its label into s->met, its text into s->held. *found is false where `behind`
+** comes first, or what is no text behind these bytes. */
 static int read_next(search *s, bool *found) {
     const rootstock_key_column column = {.descending = s->part->key.descending, .final = s->part->key.final};
     const unsigned char tag = column.descending ? (unsigned char)~KEY_RAW_TEXT : KEY_RAW_TEXT;
@@ -158,8 +158,8 @@ static int read_next(search *s, bool *found) {
     return code == SQLITE_CORRUPT ? SQLITE_CORRUPT_VTAB : code;
 }
 
-/* The same, and *order: how the text compares with that one, by the order of keys; 0: they are equal. No walker is open
-** while the collation runs: it may end the transaction. */
+/* The same, and *order: how the text compares with that one, by the order of keys; 0: they are equal. No walker is
+** open while the collation runs: it may end the transaction. */
 static int meet(search *s, bool *found, int *order) {
     rst_connection *c = s->table->connection;
     rootstock_value text;
