@@ -158,23 +158,34 @@ static int read_next(search *s, bool *found) {
     return code == SQLITE_CORRUPT ? SQLITE_CORRUPT_VTAB : code;
 }
 
-/* The same, and *order: how the text compares with that one, by the order of keys; 0: they are equal. No walker is
-** open while the collation runs: it may end the transaction. */
-static int meet(search *s, bool *found, int *order) {
-    rst_connection *c = s->table->connection;
-    rootstock_value text;
-    int code = read_next(s, found);
-    if (code != SQLITE_OK || !*found) return code;
-    text = (rootstock_value){.type = VALUE_TEXT, .size = s->held.size, .as.data = s->held.data};
-    code = rst_collation_compare(c, s->part->collation_name, &s->compare, s->text, &text, order);
-    if (s->part->key.descending) *order = -*order;
-    return code == SQLITE_OK && transaction_of(store_of(c)) != s->transaction ? SQLITE_ABORT_ROLLBACK : code;
-}
-
 static int set_behind(search *s) {
     int code = rootstock_buffer_set(&s->behind, s->met.data, s->met.size);
     if (code == SQLITE_OK) code = key_at(s, &s->behind);
     return code == SQLITE_OK ? rootstock_buffer_set(&s->behind_key, s->key.data, s->key.size) : code;
+}
+
+/* What an entry's text is to the one that is sought, by the order of keys. */
+typedef enum side { SIDE_NONE, SIDE_BEFORE, SIDE_BEHIND, SIDE_EQUAL } side;
+
+/* Reads the next entry, whose label becomes `before` or `behind`, or stays in s->met where its text is equal. No walker
+** is open while the collation runs: it may end the transaction. */
+static int narrow(search *s, side *met) {
+    rst_connection *c = s->table->connection;
+    rootstock_value text;
+    bool found;
+    int order, code = read_next(s, &found);
+    *met = SIDE_NONE;
+    if (code != SQLITE_OK || !found) return code;
+    text = (rootstock_value){.type = VALUE_TEXT, .size = s->held.size, .as.data = s->held.data};
+    code = rst_collation_compare(c, s->part->collation_name, &s->compare, s->text, &text, &order);
+    if (code != SQLITE_OK) return code;
+    if (transaction_of(store_of(c)) != s->transaction) return SQLITE_ABORT_ROLLBACK;
+    if (order == 0) {
+        *met = SIDE_EQUAL;
+        return SQLITE_OK;
+    }
+    *met = (order > 0) != s->part->key.descending ? SIDE_BEFORE : SIDE_BEHIND;
+    return *met == SIDE_BEHIND ? set_behind(s) : rootstock_buffer_set(&s->before, s->met.data, s->met.size);
 }
 
 /* s->key: the least key behind all that have label `before`. */
@@ -188,32 +199,25 @@ static int seek_behind(search *s) {
 /* The label of the text, or one between its neighbours where it is not there: in s->met. */
 static int find(search *s) {
     rootstock_buffer bound = {0}; /* nothing stands from here to `behind` */
-    bool found, done = false;
-    int order = 0, code = SQLITE_OK;
-    while (code == SQLITE_OK && !done) {
+    side met = SIDE_NONE;
+    int code;
+    for (;;) {
         code = between(s, &s->before, &bound, LABEL_SHORT, &s->middle);
         if (code == SQLITE_OK) code = key_at(s, &s->middle);
-        if (code == SQLITE_OK) code = meet(s, &found, &order);
-        if (code != SQLITE_OK || (found && order == 0)) goto done;
-        if (found && order > 0) {
-            code = rootstock_buffer_set(&s->before, s->met.data, s->met.size);
-            continue;
-        }
-        if (found) code = set_behind(s);
-        if (code == SQLITE_OK) code = rootstock_buffer_set(&bound, s->middle.data, s->middle.size);
-        if (found || code != SQLITE_OK) continue;
+        if (code == SQLITE_OK) code = narrow(s, &met);
+        if (code != SQLITE_OK || met == SIDE_EQUAL) break;
+        if (met == SIDE_BEFORE) continue;
+        code = rootstock_buffer_set(&bound, s->middle.data, s->middle.size);
+        if (code != SQLITE_OK) break;
+        if (met == SIDE_BEHIND) continue;
         /* Nothing stands in that half: the neighbour behind `before` is near, and ends the search mostly. */
         code = seek_behind(s);
-        if (code == SQLITE_OK) code = meet(s, &found, &order);
-        if (code != SQLITE_OK || (found && order == 0)) goto done;
-        if (found && order > 0)
-            code = rootstock_buffer_set(&s->before, s->met.data, s->met.size);
-        else if (found)
-            code = set_behind(s);
-        done = !found || order < 0;
+        if (code == SQLITE_OK) code = narrow(s, &met);
+        if (code != SQLITE_OK || met == SIDE_EQUAL) break;
+        if (met == SIDE_BEFORE) continue;
+        code = new_label(s);
+        break;
     }
-    if (code == SQLITE_OK) code = new_label(s);
-done:
     rootstock_buffer_free(&bound);
     return code;
 }
