@@ -91,13 +91,6 @@ struct rst_foreign_key {
     bool deferred;
 };
 
-/* A column of an ORDER BY with a LIMIT (scan_topn.c). */
-enum { TOP_TERMS = 2 };
-typedef struct rst_top_term {
-    int16_t column;
-    uint8_t descending;
-} rst_top_term;
-
 /* A way to reach rows; made by xBestIndex, found again by number in xFilter. See plan.c for the meaning. */
 typedef struct rst_plan {
     uint64_t epoch;               /* of the connection's schema when it was made */
@@ -135,17 +128,13 @@ typedef struct rst_plan {
     uint8_t automatic_collations[AUTOMATIC_COLUMNS];
     int rejecting;
     rst_rejecting_term rejects[REJECTING_TERMS];
-    int top; /* leading columns of an ORDER BY that SQLite sorts by for as many rows as a LIMIT says; or 0 */
-    /* How many leading columns of the index the walk has in the order that SQLite sorts by first. It may end once it
-    ** has given as many rows as a LIMIT says (scan_enough.c). 0: none. */
+    /* How many leading columns of the index the walk has in the order that SQLite sorts by first. It may end once as
+    ** many rows are sorted as a LIMIT says (scan_enough.c). 0: none. */
     int enough;
-    bool nulls_apart;          /* the walk has the column's NULLs at the other end than its tree */
-    bool first_rows;           /* ... and any rows of one value are as good as others: there is no other term */
-    bool distinct;             /* ... of which one row of each value is enough (plan_distinct.c) */
-    bool sorted;               /* SQLite says which rows it sorts: these count (sort_hint.c) */
-    bool enough_behind_first;  /* rows that have what the first row has there may be none for SQLite */
-    int top_limit, top_offset; /* the arguments of xFilter, from 1, that say how many; or 0 */
-    rst_top_term top_terms[TOP_TERMS];
+    bool nulls_apart; /* the walk has the column's NULLs at the other end than its tree */
+    bool first_rows;  /* ... and any rows of one value are as good as others: there is no other term */
+    bool distinct;    /* ... of which one row of each value is enough (plan_distinct.c) */
+    bool sorted;      /* SQLite says which rows it sorts: these count (sort_hint.c) */
     char *description;
     char *scan;                  /* of an automatic plan: what the scan is called where the index is not worth making */
     struct rst_automatic *state; /* of an automatic plan that has run */

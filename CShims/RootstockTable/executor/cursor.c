@@ -20,7 +20,6 @@ static void cursor_dispose(rst_cursor *k) {
     rootstock_buffer_free(&k->saved);
     rootstock_buffer_free(&k->hint);
     rootstock_buffer_free(&k->reject_texts);
-    rootstock_buffer_free(&k->top_heap);
     rootstock_buffer_free(&k->enough);
     rootstock_buffer_free(&k->seek);
     rootstock_buffer_free(&k->repeat_text);
@@ -152,7 +151,7 @@ int rst_cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
     k->repeated = NULL;
     k->repeat_misses = 0;
     k->ranges.disguised = k->ranges.declared = 0;
-    k->rejecting = k->top_limit = 0;
+    k->rejecting = 0;
     k->may_have_enough = false;
     k->stepped = 0;
     k->began = transaction != NULL;

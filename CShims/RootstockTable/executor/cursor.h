@@ -49,11 +49,10 @@ typedef struct rst_reject {
     int place;           /* the value's slot in a row, or its part of an index entry */
     unsigned char keeps; /* KEEPS_... */
     bool is_text, is_integer;
-    bool is_list;                  /* of texts, each as its length and its bytes */
-    bool is_pattern;               /* of LIKE: its bytes in small letters, and as many that tell of letters */
-    bool has_real;                 /* the number is `real` exactly, too */
-    bool keeps_null, keeps_others; /* IS NULL; IS NOT NULL */
-    bool sure_of_equal;            /* an equal value is what SQLite asks for: see plan_top.c */
+    bool is_list;    /* of texts, each as its length and its bytes */
+    bool is_pattern; /* of LIKE: its bytes in small letters, and as many that tell of letters */
+    bool has_real;   /* the number is `real` exactly, too */
+    bool keeps_null; /* IS NULL */
     int64_t integer;
     double real;
     size_t from, size; /* a text, in reject_texts */
@@ -138,12 +137,10 @@ typedef struct rst_cursor {
     uint32_t nothings; /* filters since it was opened that found no row, of those counted (scan_ends.c) */
     bool ends_loops;   /* its table is empty, and the statement needs a row of it */
     struct rst_cursor *open_next, **open_link; /* of the connection's */
-    int top_limit, top_count;  /* rows that the heap has room for, and has; 0: all are SQLite's to sort (scan_topn.c) */
-    rootstock_buffer top_heap; /* rst_top_words */
-    bool may_have_enough;      /* scan_enough.c looks at each row */
-    bool rowid_asked;          /* of the row under the cursor; only plan->distinct looks */
-    int64_t enough_left;       /* rows until there are enough; below 0: not known yet, of those that SQLite sorts */
-    rootstock_buffer enough;   /* what the key of the first row begins with, or of the one that was the last needed */
+    bool may_have_enough;                      /* scan_enough.c looks at each row */
+    bool rowid_asked;                          /* of the row under the cursor; only plan->distinct looks */
+    int64_t enough_left;     /* rows until there are enough; below 0: not known yet, of those that SQLite sorts */
+    rootstock_buffer enough; /* what the key of the first row begins with, or of the one that was the last needed */
     /* Where each column stands, hidden ones included: of the table, and of the index of `placed`. */
     unsigned char usual_header; /* first byte of a row of the usual shape ... */
     int usual_count;            /* ... its columns, ... */
@@ -201,9 +198,7 @@ int rst_cursor_stop_counting(rst_cursor *k);
 int rst_cursor_reject_from(rst_cursor *k, sqlite3_value **values);
 /* Whether a comparison is false of the row under the cursor, or NULL, for certain. */
 bool rst_cursor_is_rejected(const rst_cursor *k);
-/* Whether all comparisons are true of it, for certain. */
-bool rst_cursor_is_kept(const rst_cursor *k);
-/* In cursor_walk.c: moves on, and on while rows are rejected or behind others, some hundred at most. */
+/* In cursor_walk.c: moves on, and on while rows are rejected, some hundred at most. */
 int rst_cursor_next_kept(rst_cursor *k);
 /* Asks whose LIKE it is, and leaves its patterns out of `rejects` unless it is SQLite's own (scan_filter.c). */
 void rst_cursor_ask_like(rst_cursor *k);
@@ -211,26 +206,10 @@ void rst_cursor_ask_like(rst_cursor *k);
 /* Reaches the table's row from the index entry (cursor_entry.c). */
 int rst_cursor_locate(rst_cursor *k);
 
-/* ---- scan_topn.c ---- */
-/* The walk's rows are sorted for the first of them: from here on top_limit says how many these are, or 0. */
-void rst_cursor_top_from(rst_cursor *k, sqlite3_value **values);
-/* In scan_topn_text.c: whether WHERE has no term that SQLite tells nobody. */
-bool rst_cursor_knows_where(const rst_cursor *k);
-/* Of an index: reaches the row under the cursor, for the two below. */
-static inline int rst_cursor_reach_row(rst_cursor *k) {
-    return k->plan->source == PLAN_INDEX && !k->row_located ? rst_cursor_locate(k) : SQLITE_OK;
-}
-/* With a full heap: whether the row under the cursor is none of the first. */
-bool rst_cursor_is_behind(const rst_cursor *k);
-/* The row under the cursor is given to SQLite. */
-void rst_cursor_note_top(rst_cursor *k);
-
 /* ---- scan_enough.c ---- */
-/* The walk has the order of the first column that SQLite sorts by: from its first row on, it is under the cursor, the
-** rows are counted. */
-void rst_cursor_count_from(rst_cursor *k, sqlite3_value **values);
-/* A row was stepped to; it is the end where there were enough before. */
-void rst_cursor_count_row(rst_cursor *k);
+/* The walk is on its first row, and has the order of the first column that SQLite sorts by, or that is wanted once. It
+** may end early, or go by rows. */
+void rst_cursor_count_from(rst_cursor *k);
 /* Keeps what the key of the row under the cursor begins with, its leading columns. False: that is not known. */
 bool rst_cursor_keep_leading(rst_cursor *k);
 /* Whether the row under the cursor is like it there. */

@@ -178,23 +178,13 @@ static inline int column_of_usual(rst_cursor *k, sqlite3_context *context, int c
 }
 
 __attribute__((noinline)) static int column_of_narrow(rst_cursor *k, sqlite3_context *context, int column) {
-    const unsigned char *ends;
-    int slot = k->reaches[column];
-    size_t start, end;
+    const int slot = k->reaches[column];
+    const unsigned char *data;
+    size_t size;
+    int type;
     if (slot < 0) return column_apart(k, context, column);
-    if (slot >= k->row.count) return column_slowly(k, context, column);
-    ends = k->row.ends + slot * k->row.width;
-    if (k->row.width == 1) {
-        start = slot > 0 ? ends[-1] : 0;
-        end = ends[0];
-    } else {
-        start = slot > 0 ? (size_t)(ends[-2] | ends[-1] << 8) : 0;
-        end = (size_t)(ends[0] | ends[1] << 8);
-    }
-    if (start > end || end > k->row.body_size ||
-        !give(k, context, k->row.types[slot], k->row.body + start, end - start)) {
+    if (!rst_cursor_row_part(k, slot, &type, &data, &size) || !give(k, context, type, data, size))
         return column_slowly(k, context, column);
-    }
     return SQLITE_OK;
 }
 

@@ -236,7 +236,7 @@ static inline int filter(rst_cursor *k, int number, int count, sqlite3_value **v
     again = plan->unique && plan == k->plan && count == 1 && k->repeat_misses < REPEAT_MISSES;
     k->plan = plan;
     k->single = false;
-    k->rejecting = k->top_limit = 0;
+    k->rejecting = 0;
     k->may_have_enough = k->rowid_asked = false;
     k->walking = false;
     k->borrowed = false;
@@ -284,8 +284,7 @@ static inline int filter(rst_cursor *k, int number, int count, sqlite3_value **v
         int code = filter_ranges(k, count, values);
         if (again && code == SQLITE_OK) rst_cursor_may_repeat(k, values[0]);
         if (code == SQLITE_OK && plan->skips > 0) return rst_cursor_skip(k, values[plan->skips - 1]);
-        return code != SQLITE_OK || plan->rejecting + plan->top + plan->enough == 0 ? code
-                                                                                    : rst_cursor_reject_from(k, values);
+        return code != SQLITE_OK || plan->rejecting + plan->enough == 0 ? code : rst_cursor_reject_from(k, values);
     }
 }
 

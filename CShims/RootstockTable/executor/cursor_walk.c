@@ -163,15 +163,8 @@ __attribute__((always_inline)) static inline int step(rst_cursor *k) {
     return SQLITE_OK;
 }
 
-/* Whether the row under the cursor is none for SQLite. */
-static inline bool goes_by(const rst_cursor *k, bool top) {
-    return (top && k->top_count == k->top_limit && rst_cursor_is_behind(k)) ||
-           (k->rejecting > 0 && rst_cursor_is_rejected(k));
-}
-
 __attribute__((noinline)) int rst_cursor_next_kept(rst_cursor *k) {
     enum { AT_ONCE = 200, ENOUGH = 64, LONGEST_REST = 1024 };
-    const bool top = k->top_limit > 0;
     if (k->unlooked > 0) {
         k->unlooked--;
         return step(k);
@@ -181,12 +174,8 @@ __attribute__((noinline)) int rst_cursor_next_kept(rst_cursor *k) {
          i++) { /* SQLite looks for interrupts, and calls a progress handler, between our calls */
         int code = step(k);
         if (code != SQLITE_OK || k->eof) return code;
-        if (top && (code = rst_cursor_reach_row(k)) != SQLITE_OK) return code;
         k->looked_at++;
-        if (!goes_by(k, top)) {
-            if (top) rst_cursor_note_top(k);
-            break;
-        }
+        if (!rst_cursor_is_rejected(k)) break;
         k->rejected++;
     }
     if (k->looked_at >= ENOUGH) {
@@ -227,21 +216,16 @@ __attribute__((noinline)) static int next_other(rst_cursor *k) {
 int rst_cursor_next(sqlite3_vtab_cursor *base) {
     rst_cursor *k = (rst_cursor *)base;
     int code;
-    if ((k->rejecting | k->top_limit | k->may_have_enough) == 0) return step(k);
+    if ((k->rejecting | k->may_have_enough) == 0) return step(k);
     if (!k->may_have_enough) return rst_cursor_next_kept(k);
     if (k->plan->distinct) return next_other(k);
     if (k->plan->first_rows && k->enough_left == 0) {
         k->eof = true;
         return SQLITE_OK;
     }
-    if (k->plan->sorted) {
-        rst_cursor_leave_sorted(k);
-        code = k->rejecting > 0 ? rst_cursor_next_kept(k) : step(k);
-        if (code == SQLITE_OK && !k->eof) rst_cursor_reach_sorted(k);
-        return code;
-    }
-    code = step(k);
-    if (code == SQLITE_OK && !k->eof) rst_cursor_count_row(k);
+    rst_cursor_leave_sorted(k);
+    code = k->rejecting > 0 ? rst_cursor_next_kept(k) : step(k);
+    if (code == SQLITE_OK && !k->eof) rst_cursor_reach_sorted(k);
     return code;
 }
 

@@ -81,17 +81,15 @@ static bool read_value(rst_cursor *k, const rst_rejecting_term *term, sqlite3_va
     const unsigned char *text;
     out->is_text = out->is_integer = out->is_list = out->is_pattern = out->has_real = false;
     out->keeps_null = term->operation == SQLITE_INDEX_CONSTRAINT_ISNULL;
-    out->keeps_others = term->operation == SQLITE_INDEX_CONSTRAINT_ISNOTNULL;
     if (out->keeps_null) {
         out->keeps = 0; /* no number, whatever it is compared with */
         out->is_integer = out->has_real = true;
         out->integer = 0;
         out->real = 0;
     }
-    if (out->keeps_null || out->keeps_others) return true;
+    if (out->keeps_null || term->operation == SQLITE_INDEX_CONSTRAINT_ISNOTNULL) return true;
     if (!term->literal && !sqlite3_value_frombind(value)) return false;
     out->keeps = kept_by(term->operation);
-    out->sure_of_equal = term->literal || (out->keeps & ~KEEPS_EQUAL) == 0;
     if (term->operation == ROOTSTOCK_AMONG) {
         text = term->literal ? sqlite3_value_text(value) : NULL;
         return text != NULL && read_list(k, (const char *)text, (const char *)text + sqlite3_value_bytes(value), out);
@@ -145,24 +143,14 @@ int rst_cursor_reject_from(rst_cursor *k, sqlite3_value **values) {
         k->likes_unasked |= reject->is_pattern;
         k->rejecting++;
     }
-    if (k->plan->enough > 0) {
-        rst_cursor_count_from(k, values);
-        if (!k->plan->sorted) return SQLITE_OK; /* there is nothing to reject */
-    }
+    if (k->plan->enough > 0) rst_cursor_count_from(k);
     k->looked_at = k->rejected = k->unlooked = k->rest = 0;
     if (k->likes_unasked && rst_like_is_asked(k->connection)) rst_cursor_ask_like(k);
     if (k->likes_unasked) {
         k->unlooked = UNASKED;
         return SQLITE_OK;
     }
-    if (k->plan->top > 0 && k->rejecting == k->plan->rejecting) rst_cursor_top_from(k, values);
-    if (k->rejecting > 0 && rst_cursor_is_rejected(k)) return rst_cursor_next_kept(k);
-    if (k->top_limit > 0) {
-        int code = rst_cursor_reach_row(k);
-        if (code != SQLITE_OK) return code;
-        rst_cursor_note_top(k);
-    }
-    return SQLITE_OK;
+    return k->rejecting > 0 && rst_cursor_is_rejected(k) ? rst_cursor_next_kept(k) : SQLITE_OK;
 }
 
 static inline bool rejects_real(const rst_reject *r, double real) {
@@ -281,21 +269,11 @@ static bool rejects_part(const rst_cursor *k, const rst_reject *r) {
 __attribute__((noinline)) static bool rejects_otherwise(const rst_cursor *k) {
     for (int i = 0; i < k->rejecting; i++) {
         const rst_reject *r = &k->rejects[i];
-        const unsigned char *ends;
-        size_t start = 0, end;
+        const unsigned char *data;
+        size_t size;
+        int type;
         if ((k->shape & ~COLUMNS_COPIED) == COLUMNS_ENTRY && rejects_part(k, r)) return true;
-        if ((k->shape & ~COLUMNS_COPIED) != COLUMNS_NARROW || r->place >= k->row.count) continue;
-        ends = k->row.ends + r->place * k->row.width;
-        if (k->row.width == 1) {
-            if (r->place > 0) start = ends[-1];
-            end = ends[0];
-        } else {
-            if (r->place > 0) start = (size_t)(ends[-2] | ends[-1] << 8);
-            end = (size_t)(ends[0] | ends[1] << 8);
-        }
-        if (start <= end && end <= k->row.body_size &&
-            rejects_value(k, r, k->row.types[r->place], k->row.body + start, end - start))
-            return true;
+        if (rst_cursor_row_part(k, r->place, &type, &data, &size) && rejects_value(k, r, type, data, size)) return true;
     }
     return false;
 }
@@ -312,44 +290,4 @@ bool rst_cursor_is_rejected(const rst_cursor *k) {
         if (start <= end && end <= size && rejects_value(k, r, types[place], body + start, end - start)) return true;
     }
     return false;
-}
-
-static bool is_kept_side(const rst_reject *r, int side) {
-    return (r->keeps & side) != 0 && (side != KEEPS_EQUAL || r->sure_of_equal);
-}
-
-static bool keeps_value(const rst_cursor *k, const rst_reject *r, int type, const unsigned char *data, size_t size) {
-    int64_t integer;
-    double real;
-    if (r->is_list || r->is_pattern) return false;
-    if (r->keeps_null) return type == ROW_NULL && size == 0;
-    if (r->keeps_others) return type != ROW_NULL && type <= ROW_TEXT_WITH_NUL;
-    switch (type) {
-    case ROW_INTEGER:
-        if (r->is_text || !rootstock_row_integer(data, size, &integer)) return false;
-        if (r->is_integer) return is_kept_side(r, KEEPS_EQUAL + 2 * (integer > r->integer) - (integer < r->integer));
-        if (!is_small(integer)) return false;
-        real = (double)integer;
-        break;
-    case ROW_REAL:
-        if (r->is_text || size != 8) return false;
-        real = rootstock_row_real(data);
-        break;
-    case ROW_TEXT:
-        return r->is_text && size == r->size + 1 && memcmp(data, k->reject_texts.data + r->from, r->size) == 0;
-    default: return false;
-    }
-    return r->has_real && is_kept_side(r, real < r->real ? KEEPS_LESS : real > r->real ? KEEPS_GREATER : KEEPS_EQUAL);
-}
-
-bool rst_cursor_is_kept(const rst_cursor *k) {
-    for (int i = 0; i < k->rejecting; i++) {
-        const rst_reject *r = &k->rejects[i];
-        const unsigned char *data;
-        size_t size;
-        int type;
-        if (!rst_cursor_row_part(k, r->place, &type, &data, &size) || !keeps_value(k, r, type, data, size))
-            return false;
-    }
-    return true;
 }

@@ -15,7 +15,7 @@
 ** A scan of PLAN_ROWID, PLAN_KEY or PLAN_INDEX may be automatic (plan_automatic.c, automatic.c). Its arguments are then
 ** equalities on columns, which a transient index looks up from the second xFilter of a statement on. Look-ups that
 ** numbers make long may be automatic, too. Any walk may have comparisons as arguments that leave rows out before SQLite
-** sees them (plan_reject.c, scan_filter.c), or LIMIT and OFFSET where SQLite sorts (plan_top.c, scan_topn.c).
+** sees them (plan_reject.c, scan_filter.c).
 **
 ** Costs follow SQLite's own formulas for B-tree tables, in its logarithmic units (10 * log2), so that the planner joins
 ** store tables as it would join native ones.
@@ -219,7 +219,13 @@ static int choose(rst_table *table, sqlite3_index_info *info, const rst_candidat
         info->aConstraintUsage[k->skips - 1].argvIndex = argument++;
         info->aConstraintUsage[k->skips - 1].omit = 1;
     }
-    if (!plan.distinct) rst_plan_top(table, info, k, &plan, &argument);
+    if (!plan.distinct && k->leads && k->automatic == 0 && !plan.count_only) {
+        plan.enough = k->equals + 1;
+        plan.sorted = true;
+        plan.nulls_apart = k->first->nulls_apart && k->lower < 0 && k->upper < 0 && k->equals < k->part_count &&
+                           k->source != PLAN_ROWID;
+        plan.first_rows = k->first->alone;
+    }
     if (k->hint >= 0) {
         info->aConstraintUsage[k->hint].argvIndex = argument;
         info->aConstraintUsage[k->hint].omit = 1;

@@ -76,7 +76,7 @@ double rst_sorted_cost(const sqlite3_index_info *info, const rst_candidate *k);
 /* Reads what stands behind ROOTSTOCK_ORDER_HINT; whether the terms are trusted, too. */
 bool rst_plan_first(const rst_table *table, const char *hint, rst_first_term *first);
 
-/* plan_top.c */
+/* plan_offset.c */
 /* The constraint, from 1, that is an OFFSET which the table may take by what stands behind ROOTSTOCK_OFFSET_HINT; or
 ** 0. */
 int rst_plan_offset(const sqlite3_index_info *info, const char *hint);
@@ -104,16 +104,7 @@ void rst_plan_note_like(const rst_table *table, sqlite3_index_info *info, int co
 /* Of how many leading columns of the candidate's key one row of each value is enough; 0: every row is given. */
 int rst_plan_distinct(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k);
 
-/* plan_top.c */
-/* Lets the cursor leave out rows that are not among the first ones of an ORDER BY with a LIMIT. `info` and the plan
-** tell what it was told of each constraint. */
-void rst_plan_top(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, rst_plan *plan,
-                  int *argument);
-
 /* plan_match.c */
-/* Whether the candidate's walk has the order of the first term of ORDER BY, of the column behind those held equal;
-** *descending: walked backwards. */
-bool rst_plan_leads(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, bool *descending);
 /* Whether the candidate's walk has the order of k->first, perhaps backwards. */
 bool rst_plan_has_first(const rst_table *table, const rst_candidate *k, bool *descending);
 /* The affinity by which a constraint on the column compares. */

@@ -265,19 +265,6 @@ bool rst_plan_gives_order(const rst_table *table, sqlite3_index_info *info, cons
     return true;
 }
 
-bool rst_plan_leads(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, bool *descending) {
-    const rst_part *part = &k->parts[k->equals];
-    if (info->nOrderBy == 0 || k->equals >= k->part_count || part->column < 0 ||
-        !same_column(table, info->aOrderBy[0].iColumn, part->column) ||
-        !orders_alike(table, info->aOrderBy[0].iColumn, part))
-        return false;
-    for (int e = 0; e < k->equals; e++) {
-        if (!rst_plan_is_one_value(table, info, k->equal[e])) return false;
-    }
-    *descending = (info->aOrderBy[0].desc != 0) != part->key.descending;
-    return true;
-}
-
 bool rst_plan_has_first(const rst_table *table, const rst_candidate *k, bool *descending) {
     const rst_part *part = &k->parts[k->equals]; /* behind the last one it is not read */
     if (k->first == NULL || k->in > 0 || k->unique) return false;

@@ -116,16 +116,9 @@ static bool holds(const rst_syntax *condition, const char *column) {
     return (rst_token_mark(&mark, "=") || rst_token_mark(&mark, "==")) && rst_token_same_name(&name, column);
 }
 
-/* Whether ANALYZE found so few values of the first column that one value's rows, each of them looked up, cost more than
-** a scan of all rows. */
-static bool has_few_values(const rst_table *table, const rst_index *index) {
-    return index->rows_per_prefix != NULL && index->rows_per_prefix[0] * 10 > table->table_rows;
-}
-
 /* Whether an index of the statement's only table has the column's order, behind columns that WHERE holds equal. Not
-** where another index has more of these, which finds fewer rows: they are sorted at once. any_row: of one value's rows
-** only some are needed. */
-static bool leads_alone(const rst_table *table, int column, const rst_syntax *where, bool any_row) {
+** where another index has more of these, which finds fewer rows: they are sorted at once. */
+static bool leads_alone(const rst_table *table, int column, const rst_syntax *where) {
     int leading = -1, other = 0;
     for (int i = 0; i < table->index_count; i++) {
         const rst_index *index = &table->indexes[i];
@@ -134,7 +127,7 @@ static bool leads_alone(const rst_table *table, int column, const rst_syntax *wh
                where != NULL && holds(where->first, table->columns[index->parts[held].column].name))
             held++;
         if (index->where == NULL && held < index->part_count && index->parts[held].column == column) {
-            if (held > leading && (held > 0 || any_row || !has_few_values(table, index))) leading = held;
+            if (held > leading) leading = held;
         } else if (held > other) {
             other = held;
         }
@@ -245,8 +238,7 @@ static void tell_select(sorted *s, const rst_syntax *core, const rst_syntax *ord
     }
     item = rst_scope_column(&scope, meant(core, order->first->first), &column);
     if (item == NULL || item->left || !may_lead(item->table, column) ||
-        (scope.count == 1 &&
-         !leads_alone(item->table, column, rst_syntax_child(core, SYNTAX_WHERE), order->first->next == NULL)))
+        (scope.count == 1 && !leads_alone(item->table, column, rst_syntax_child(core, SYNTAX_WHERE))))
         return;
     for (const rst_syntax *next = order->first->next; next != NULL && own; next = next->next)
         own = rst_scope_column(&scope, meant(core, next->first), &other) == item;
