@@ -414,7 +414,7 @@ int rst_code_get(rst_connection *c, const char *text, bool carried, rst_code **o
         result = rst_tell(c, rst_among_tell, &code->inner);
     if (result == SQLITE_OK && parts.kind != KIND_INSERT && code->inner != NULL && code->bulk == NULL) {
         const bool gathered = parts.kind == KIND_DELETE || rst_update_is_gathered(table, &parts, code);
-        result = rst_key_order(c, table, gathered, code->set_columns, code->set_beyond, &code->inner);
+        result = rst_key_order(c, table, false, gathered, code->set_columns, code->set_beyond, &code->inner);
     }
     if (result == SQLITE_OK && parts.returning.start != NULL) {
         result = compile_returning(c, table, &parts, code, message);

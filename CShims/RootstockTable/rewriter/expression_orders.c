@@ -9,45 +9,38 @@
 #include "rewriter/hints.h"
 
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* The result of the SELECT that has this name, or this number where name is null, without its own name. Null where
-** there is none, or a `*` stands before it. */
-static const rst_syntax *find_result(const rst_syntax *select, const rst_token *name, int number) {
-    int n = 0;
-    for (const rst_syntax *result = select->first; result != NULL; result = result->next) {
-        const rst_syntax *alias;
-        rst_token own, none;
+const rst_syntax *rst_result_meant(const rst_syntax *core, const rst_syntax *term, bool names) {
+    rst_token qualifier, token = rst_syntax_token(term, 0);
+    const bool numbered = term->kind == SYNTAX_LITERAL && token.type == TOKEN_NUMBER;
+    int number = 0, n = 0;
+    for (size_t i = 0; numbered && i < token.size; i++) {
+        if (token.text[i] < '0' || token.text[i] > '9' || i > 3) return NULL;
+        number = number * 10 + (token.text[i] - '0');
+    }
+    if (!numbered) {
+        if (term->kind != SYNTAX_NAME || !names) return NULL;
+        token = rst_syntax_name(term, &qualifier);
+        if (qualifier.type != TOKEN_END) return NULL;
+    }
+    for (const rst_syntax *result = core->first; result != NULL; result = result->next) {
+        const rst_syntax *alias = rst_syntax_child(result, SYNTAX_ALIAS);
+        rst_token own;
         if (result->kind != SYNTAX_RESULT) continue;
-        if (result->first->kind == SYNTAX_STAR) return NULL;
-        alias = rst_syntax_child(result, SYNTAX_ALIAS);
-        if (name == NULL ? ++n == number
-                         : alias != NULL && (own = rst_syntax_name(alias->last, &none), rst_token_alike(&own, name)))
+        if (numbered && result->first->kind == SYNTAX_STAR) return NULL;
+        if (numbered ? ++n == number
+                     : alias != NULL && (own = rst_syntax_name(alias->last, &qualifier), rst_token_alike(&own, &token)))
             return result->first;
     }
     return NULL;
-}
-
-/* What the term stands for: the result that has its number or, where `names` is, its name. */
-static const rst_syntax *meant(const rst_syntax *select, const rst_syntax *term, bool names) {
-    rst_token qualifier, token = rst_syntax_token(term, 0);
-    if (term->kind == SYNTAX_LITERAL && token.type == TOKEN_NUMBER) {
-        for (size_t i = 0; i < token.size; i++) {
-            if (token.text[i] < '0' || token.text[i] > '9' || i > 3) return NULL;
-        }
-        return find_result(select, NULL, atoi(token.text));
-    }
-    if (term->kind != SYNTAX_NAME || !names) return NULL;
-    token = rst_syntax_name(term, &qualifier);
-    return qualifier.type == TOKEN_END ? find_result(select, &token, 0) : NULL;
 }
 
 bool rst_order_term(rst_connection *c, const rst_syntax_tree *tree, const rst_indexed *e, const rst_syntax *select,
                     const rst_syntax *term, bool names, rst_token *alias) {
     rst_token qualifier;
     if (!rst_indexed_is(e, term, &qualifier)) {
-        term = meant(select, term, names);
+        term = rst_result_meant(select, term, names);
         if (term == NULL || !rst_indexed_is(e, term, &qualifier)) return false;
     }
     return rst_place_alias(c, tree, select, e->table, alias) &&
@@ -68,4 +61,17 @@ int rst_sorts(rst_connection *c, const char *sql) {
     sqlite3_finalize(statement);
     sqlite3_free(text);
     return count;
+}
+
+int rst_draft_write_sorted(rst_connection *c, rst_draft *draft, rst_edits *edits) {
+    char *text = sqlite3_mprintf("%.*s", (int)(draft->end - draft->text), draft->text), *made;
+    int code = rst_edits_apply(edits, draft->text, draft->end, &made), sorts = INT_MAX;
+    if (code == SQLITE_OK && text == NULL) code = SQLITE_NOMEM;
+    if (code == SQLITE_OK && made != NULL) sorts = rst_sorts(c, made);
+    if (sorts < INT_MAX && sorts <= rst_sorts(c, text))
+        rst_draft_take(draft, made);
+    else
+        sqlite3_free(made);
+    sqlite3_free(text);
+    return code;
 }

@@ -20,8 +20,17 @@ bool rst_order_term(rst_connection *c, const rst_syntax_tree *tree, const rst_in
                     const rst_syntax *term, bool names, rst_token *alias);
 /* Frees *sql and sets it to null, unless it compiles on the connection. */
 void rst_keep_if_it_compiles(rst_connection *c, char **sql);
+/* The result of the SYNTAX_CORE that a term of ORDER BY or GROUP BY stands for: by its number or, where `names` is, its
+** name. Null: none, or a number that a * stands before. expression_orders.c. */
+const rst_syntax *rst_result_meant(const rst_syntax *core, const rst_syntax *term, bool names);
+/* Whether nothing but a direction stands behind a SYNTAX_TERM's expression. *apart: its NULLs come at the other end
+** than in an index. sort_hint.c. */
+bool rst_term_is_plain(const rst_syntax *term, bool *descending, bool *apart);
 /* How often SQLite would sort for the statement; INT_MAX where it does not compile. */
 int rst_sorts(rst_connection *c, const char *sql);
+/* The draft becomes what the edits make of it, where that compiles and SQLite sorts no more for it. SQLITE_OK or
+** SQLITE_NOMEM. */
+int rst_draft_write_sorted(rst_connection *c, rst_draft *draft, rst_edits *edits);
 /* Whether a function of that name may be called in an operand. */
 bool rst_is_operand_call(const char *name);
 /* A literal or a parameter, perhaps signed, a call whose arguments are such, or what operators make of these.

@@ -158,8 +158,8 @@ static int order(rst_connection *c, const rst_table *table, const rst_statement_
     return rst_str_give(text, SQLITE_OK, out);
 }
 
-static int order_text(rst_connection *c, const rst_table *table, bool in_body, bool gathered, uint64_t set,
-                      const uint64_t *beyond, char **text) {
+int rst_key_order(rst_connection *c, const rst_table *table, bool in_body, bool gathered, uint64_t set,
+                  const uint64_t *beyond, char **text) {
     rst_statement_parts parts;
     rst_syntax_tree tree;
     char *ordered = NULL;
@@ -172,11 +172,6 @@ static int order_text(rst_connection *c, const rst_table *table, bool in_body, b
     return code;
 }
 
-int rst_key_order(rst_connection *c, const rst_table *table, bool gathered, uint64_t set, const uint64_t *beyond,
-                  char **text) {
-    return order_text(c, table, false, gathered, set, beyond, text);
-}
-
 int rst_key_order_body(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **text) {
     uint64_t set = 0, *beyond = NULL;
     int code = rst_columns_set(table, parts->set, &set, &beyond);
@@ -184,7 +179,7 @@ int rst_key_order_body(rst_connection *c, const rst_table *table, const rst_stat
     const bool gathered = parts->conflict == SQLITE_REPLACE || table->foreign_key_count > 0 || table->is_parent ||
                           rst_has_triggers(c, table, TRIGGER_UPDATE) ||
                           (set == 0 && rst_has_triggers(c, table, TRIGGER_DELETE));
-    if (code == SQLITE_OK) code = order_text(c, table, true, gathered, set, beyond, text);
+    if (code == SQLITE_OK) code = rst_key_order(c, table, true, gathered, set, beyond, text);
     sqlite3_free(beyond);
     return code;
 }

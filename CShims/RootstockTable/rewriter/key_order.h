@@ -9,8 +9,8 @@
 /* key_order.c: an UPDATE on the table as it runs, replaced where its rows must be found in the order of their keys.
 ** gathered: SQLite gathers them before it changes any; set, beyond: the columns that it sets. SQLITE_OK or
 ** SQLITE_NOMEM. */
-int rst_key_order(rst_connection *c, const rst_table *table, bool gathered, uint64_t set, const uint64_t *beyond,
-                  char **text);
+int rst_key_order(rst_connection *c, const rst_table *table, bool in_body, bool gathered, uint64_t set,
+                  const uint64_t *beyond, char **text);
 /* The same of an UPDATE in a trigger's body, which may name NEW and OLD; *text from sqlite3_malloc. */
 int rst_key_order_body(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, char **text);
 /* Whether what an UPDATE of several rows comes to may hang on their order. It has an OR, or a WHERE and may meet

@@ -17,11 +17,7 @@
 **  3. What SQLite would then sort stays as it is.
 */
 #include "rewriter/expressions.h"
-#include "rewriter/hints.h"
-#include "rewriter/rewriter.h"
-
-#include <limits.h>
-#include <string.h>
+#include "rewriter/rewriting.h"
 
 #define ROOTSTOCK_LEAST "\"rootstock least\"" /* WHERE sees the name: a plain one could be a word of the program's */
 
@@ -66,7 +62,7 @@ static void write_select(least *l, const rst_syntax *core) {
     const rst_syntax *name = result->kind == SYNTAX_RESULT ? least_of(result->first) : NULL;
     const rst_syntax *alias = name == NULL ? NULL : rst_syntax_child(result, SYNTAX_ALIAS);
     const rst_scope_item *item;
-    const char *behind = result->end, *stop;
+    const char *behind;
     rst_scope scope;
     int column, size;
     if (name == NULL || from == NULL || from->kind != SYNTAX_FROM ||
@@ -78,12 +74,8 @@ static void write_select(least *l, const rst_syntax *core) {
     }
     item = rst_scope_column(&scope, name, &column);
     if (item == NULL || item->left || !is_fit(item->table, column, where != NULL)) return;
-    stop = rst_token_next(&behind, l->end).text; /* SQLite's name of a result goes on to the next token */
-    while (stop > result->start && strchr(" \t\n\r\f", stop[-1]) != NULL) stop--;
     size = (int)(name->end - name->start);
-    if (alias == NULL)
-        rst_edits_add(&l->edits, result->end, result->end,
-                      sqlite3_mprintf(" AS \"%.*w\"", (int)(stop - result->start), result->start));
+    if (alias == NULL) rst_name_result(&l->edits, result, l->end);
     rst_edits_add(&l->edits, name->start, name->end, sqlite3_mprintf(ROOTSTOCK_LEAST));
     rst_edits_add(&l->edits, result->end, result->end,
                   sqlite3_mprintf(" FROM (SELECT %.*s AS " ROOTSTOCK_LEAST, size, name->start));
@@ -106,21 +98,9 @@ static void visit(least *l, const rst_syntax *node) {
 
 int rst_least_tell(rst_connection *c, rst_draft *draft) {
     least l = {.c = c, .end = draft->end};
-    char *made = NULL, *text;
-    int code, sorts;
     l.tree = rst_text_mentions(draft->text, draft->end, "min") ? rst_draft_tree(draft) : NULL;
     if (l.tree == NULL) return draft->parsed == SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
     if (l.tree->root->kind != SYNTAX_SELECT) return SQLITE_OK;
     visit(&l, l.tree->root);
-    if (l.edits.count == 0) return SQLITE_OK;
-    text = sqlite3_mprintf("%.*s", (int)(draft->end - draft->text), draft->text);
-    code = text == NULL ? SQLITE_NOMEM : rst_edits_apply(&l.edits, draft->text, draft->end, &made);
-    if (text == NULL) rst_edits_free(&l.edits);
-    sorts = code == SQLITE_OK ? rst_sorts(c, made) : INT_MAX;
-    if (sorts < INT_MAX && sorts <= rst_sorts(c, text))
-        rst_draft_take(draft, made);
-    else
-        sqlite3_free(made);
-    sqlite3_free(text);
-    return code;
+    return l.edits.count == 0 ? SQLITE_OK : rst_draft_write_sorted(c, draft, &l.edits);
 }

@@ -47,21 +47,14 @@ static bool may_be_foreign(const joins *s, const rst_syntax *node) {
 
 static bool is_column_of(const joins *s, const rst_syntax *node, int item) {
     const rst_scope_item *found = &s->scope.items[item];
-    rst_token qualifier, name;
-    int tables = 0;
+    rst_token qualifier;
+    int column;
     if (node->kind != SYNTAX_NAME) return false;
-    name = rst_syntax_name(node, &qualifier);
-    if (qualifier.type != TOKEN_END) {
-        if (rst_scope_named(&s->scope, &qualifier) != found) return false;
-        /* A name that it does not have can be that of an outer SELECT's item. */
-        return found->table != NULL ? rst_column_named(found->table, &name) >= 0 : s->outermost && is_ours(found);
-    }
-    if (s->scope.merged) return false;
-    for (int i = 0; i < s->scope.count; i++) {
-        if (s->scope.items[i].table == NULL) return false;
-        tables += rst_column_named(s->scope.items[i].table, &name) >= 0;
-    }
-    return tables == 1 && rst_column_named(found->table, &name) >= 0;
+    if (found->table != NULL) return rst_scope_column(&s->scope, node, &column) == found;
+    (void)rst_syntax_name(node, &qualifier);
+    /* A name that it does not have can be that of an outer SELECT's item. */
+    return qualifier.type != TOKEN_END && s->outermost && is_ours(found) &&
+           rst_scope_named(&s->scope, &qualifier) == found;
 }
 
 /* No operator in it, but of arithmetic, and no collation. */

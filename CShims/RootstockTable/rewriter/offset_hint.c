@@ -66,10 +66,9 @@ static bool is_understood(const rst_syntax *where) {
 static bool is_of_names(const rst_syntax *order) {
     int count = 0;
     for (const rst_syntax *term = order->first; term != NULL; term = term->next) {
-        const char *p = term->first->end;
-        rst_token word = rst_token_next(&p, term->end);
-        if (rst_token_is(&word, "ASC") || rst_token_is(&word, "DESC")) word = rst_token_next(&p, term->end);
-        if (word.type != TOKEN_END || ++count > ORDERS || !is_column(term->first)) return false;
+        bool descending, apart;
+        if (!rst_term_is_plain(term, &descending, &apart) || apart || ++count > ORDERS || !is_column(term->first))
+            return false;
     }
     return true;
 }

@@ -81,21 +81,21 @@ static bool has_exclusions(const rst_table *table) {
 /* Whether the term compares a column of TEXT by that name with a literal or a parameter. */
 static bool is_like_of(const rst_table *table, const rst_syntax *term) {
     rst_token word, name, qualifier;
+    int column;
     if (term->kind != SYNTAX_LIKE || term->first->kind != SYNTAX_NAME || term->first->next != term->last ||
         (term->last->kind != SYNTAX_VARIABLE && (term->last->kind != SYNTAX_LITERAL || *term->last->start != '\'')))
         return false;
     word = rst_syntax_operator(term);
     if (!rst_token_is(&word, "LIKE")) return false;
     name = rst_syntax_name(term->first, &qualifier);
-    for (int i = 0; i < table->column_count; i++) {
-        if (rst_token_same_name(&name, table->columns[i].name)) return table->columns[i].affinity == AFFINITY_TEXT;
-    }
-    return false;
+    column = rst_column_named(table, &name);
+    return column >= 0 && table->columns[column].affinity == AFFINITY_TEXT;
 }
 
 /* Whether it is IS NOT NULL of a column by the name of one that an index has. */
 static bool is_not_null_of(const rst_table *table, const rst_syntax *term) {
     rst_token word, name, qualifier;
+    int column;
     if (term->first == NULL || term->first->kind != SYNTAX_NAME) return false;
     word = rst_syntax_operator(term);
     if (term->kind == SYNTAX_EQUAL) {
@@ -106,11 +106,10 @@ static bool is_not_null_of(const rst_table *table, const rst_syntax *term) {
         return false;
     }
     name = rst_syntax_name(term->first, &qualifier);
-    for (int i = 0; i < table->index_count; i++) {
-        for (int p = 0; p < table->indexes[i].part_count; p++) {
-            const int column = table->indexes[i].parts[p].column;
-            if (column >= 0 && rst_token_same_name(&name, table->columns[column].name)) return true;
-        }
+    column = rst_column_named(table, &name);
+    for (int i = 0; i < table->index_count && column >= 0; i++) {
+        for (int p = 0; p < table->indexes[i].part_count; p++)
+            if (table->indexes[i].parts[p].column == column) return true;
     }
     return false;
 }
@@ -195,27 +194,11 @@ static void tell_target(teller *t, const rst_syntax *change) {
     rst_edits_add(&t->edits, where->first->end, where->first->end, sqlite3_mprintf(")"));
 }
 
-/* A statement without a word or mark of such a term is not worth a tree. all: partial indexes want more of them. */
-static bool may_exclude(const char *p, const char *end, bool all) {
-    bool negated = false;
-    for (;;) {
-        rst_token token = rst_token_next(&p, end);
-        if (token.type == TOKEN_END) return false;
-        if (rst_token_is(&token, "LIKE") || rst_token_is(&token, "NOTNULL")) return true;
-        if (negated && rst_token_is(&token, "NULL")) return true;
-        negated = rst_token_is(&token, "NOT");
-        if (all &&
-            (negated || rst_token_is(&token, "IS") || rst_token_mark(&token, "<>") || rst_token_mark(&token, "!=")))
-            return true;
-    }
-}
-
 int rst_terms_tell(rst_connection *c, rst_draft *draft) {
     teller t = {.c = c, .text = draft->text, .end = draft->end};
     looked has = {0};
     char *made;
     int code;
-    if (!may_exclude(draft->text, draft->end, rewriter_of(c)->has_exclusions)) return SQLITE_OK;
     t.tree = rst_draft_tree(draft);
     if (t.tree == NULL) return draft->parsed == SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
     look(t.tree->root, false, &has);

@@ -11,16 +11,18 @@
 */
 #include "rewriter/rewriting.h"
 
-void rst_write_result(rst_rewriting *w, const rst_syntax *result, int edits) {
-    const char *behind = result->end, *stop;
-    if (edits == w->edits.count || result->first->next != NULL) return; /* as it was, or with an alias */
-    /* SQLite's name goes on to the next token, comments included. */
-    stop = rst_token_next(&behind, w->end).text;
-    while (stop > result->start &&
-           (stop[-1] == ' ' || stop[-1] == '\t' || stop[-1] == '\n' || stop[-1] == '\r' || stop[-1] == '\f'))
-        stop--;
-    rst_edits_add(&w->edits, result->end, result->end,
+#include <string.h>
+
+void rst_name_result(rst_edits *edits, const rst_syntax *result, const char *end) {
+    const char *behind = result->end, *stop = rst_token_next(&behind, end).text;
+    while (stop > result->start && strchr(" \t\n\r\f", stop[-1]) != NULL) stop--;
+    rst_edits_add(edits, result->end, result->end,
                   sqlite3_mprintf(" AS \"%.*w\"", (int)(stop - result->start), result->start));
+}
+
+void rst_write_result(rst_rewriting *w, const rst_syntax *result, int edits) {
+    /* as it was, or with an alias */
+    if (edits != w->edits.count && result->first->next == NULL) rst_name_result(&w->edits, result, w->end);
 }
 
 /* ---- rowids ---- */
@@ -53,10 +55,7 @@ static void name_rowids(rst_rewriting *w, const rst_syntax *core) {
         if (result->kind != SYNTAX_RESULT || result->first->next != NULL || !is_rowid(result->first, &name, &qualifier))
             continue;
         table = table_of(w, core, &qualifier);
-        for (int i = 0; table != NULL && i < table->column_count; i++) {
-            if (rst_token_same_name(&name, table->columns[i].name)) table = NULL;
-        }
-        if (table != NULL)
+        if (table != NULL && rst_column_named(table, &name) < 0)
             rst_edits_add(&w->edits, result->end, result->end,
                           sqlite3_mprintf(" AS \"%w\"", table->columns[table->rowid_column].name));
     }

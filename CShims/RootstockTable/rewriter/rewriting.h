@@ -35,7 +35,10 @@ bool rst_has_outer_source(const rst_rewriting *w, const rst_scope *scope);
 bool rst_has_no_right_join(const rst_rewriting *w);
 /* Whether a view of the store is one. */
 bool rst_has_outer_views(rst_connection *c);
-/* result_names.c: a SYNTAX_RESULT of a SELECT, in whose text there are `edits` edits. */
+/* result_names.c: gives the result the name that SQLite gives it without an alias: its text to the next token, comments
+** included. end: of the statement. */
+void rst_name_result(rst_edits *edits, const rst_syntax *result, const char *end);
+/* A SYNTAX_RESULT of a SELECT, in whose text there are `edits` edits. */
 void rst_write_result(rst_rewriting *w, const rst_syntax *result, int edits);
 /* The bare rowids among the results of the statement's own SELECT, and in the ORDER BY of a compound one. */
 void rst_write_rowids(rst_rewriting *w, const rst_syntax *select, bool outermost);

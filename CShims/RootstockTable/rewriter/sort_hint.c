@@ -32,7 +32,6 @@ typedef struct sorted {
     const char *text;
     rst_edits edits;
     bool failed;
-    bool own; /* all terms of a SELECT's ORDER BY may be the table's: an index may have the whole order */
 } sorted;
 
 /* Whether what is worked out for a row needs no other one. A subquery has rows of its own. */
@@ -52,43 +51,11 @@ static bool is_of_row(const rst_syntax *e) {
     return true;
 }
 
-/* A result that has the name, or the number where name is null; or null. *star: a * stands before it, or may. */
-static const rst_syntax *result_of(const rst_syntax *core, const rst_token *name, int number, bool *star) {
-    const rst_syntax *found = NULL;
-    int n = 0;
-    *star = false;
-    for (const rst_syntax *result = core->first; result != NULL && found == NULL; result = result->next) {
-        const rst_syntax *alias = result->kind == SYNTAX_RESULT ? rst_syntax_child(result, SYNTAX_ALIAS) : NULL;
-        rst_token own, none;
-        if (result->kind != SYNTAX_RESULT) continue;
-        *star |= result->first->kind == SYNTAX_STAR;
-        if (name == NULL)
-            found = ++n == number ? result->first : NULL;
-        else if (alias != NULL && (own = rst_syntax_name(alias->last, &none), rst_token_alike(&own, name)))
-            found = result->first;
-    }
-    return found;
-}
-
-/* What the term stands for: itself, or the result of that number or name. Null: that is not known. */
-static const rst_syntax *meant(const rst_syntax *core, const rst_syntax *term) {
-    rst_token qualifier, token = rst_syntax_token(term, 0);
-    const rst_syntax *result;
-    bool star;
-    if (term->kind == SYNTAX_LITERAL && token.type == TOKEN_NUMBER) {
-        int number = 0;
-        for (size_t i = 0; i < token.size; i++) {
-            if (token.text[i] < '0' || token.text[i] > '9' || i > 3) return NULL;
-            number = number * 10 + (token.text[i] - '0');
-        }
-        result = result_of(core, NULL, number, &star);
-        return star ? NULL : result;
-    }
-    if (term->kind != SYNTAX_NAME) return NULL;
-    token = rst_syntax_name(term, &qualifier);
-    if (qualifier.type != TOKEN_END) return term;
-    result = result_of(core, &token, 0, &star);
-    return result == NULL ? term : result;
+/* The item of which the term is a column: itself, or the result of that number or name. Null: that is not known. */
+static const rst_scope_item *item_of(const rst_scope *scope, const rst_syntax *core, const rst_syntax *term,
+                                     int *column) {
+    const rst_syntax *result = rst_result_meant(core, term, true);
+    return rst_scope_column(scope, result == NULL ? term : result, column);
 }
 
 /* Whether some walk of the table may have the column's order. */
@@ -135,8 +102,7 @@ static bool leads_alone(const rst_table *table, int column, const rst_syntax *wh
     return leading >= other;
 }
 
-/* Whether nothing but a direction stands behind the term. *apart: its NULLs come at the other end than in an index. */
-static bool is_plain(const rst_syntax *term, bool *descending, bool *apart) {
+bool rst_term_is_plain(const rst_syntax *term, bool *descending, bool *apart) {
     const char *p = term->first->end;
     rst_token word = rst_token_next(&p, term->end);
     *descending = rst_token_is(&word, "DESC");
@@ -228,22 +194,19 @@ static void tell_select(sorted *s, const rst_syntax *core, const rst_syntax *ord
     const rst_scope_item *item;
     rst_scope scope;
     sqlite3_str *term;
-    int column = -1, other = -1;
-    bool descending = false, apart = false, own = true;
-    if (from == NULL || !is_plain(order->first, &descending, &apart) || !sorts_rows(core, order, apart) ||
+    int column = -1;
+    bool descending = false, apart = false;
+    if (from == NULL || !rst_term_is_plain(order->first, &descending, &apart) || !sorts_rows(core, order, apart) ||
         !counts(limit) || !rst_scope_of(s->c, s->tree, NULL, from, &scope) || scope.nested)
         return;
     for (int i = 1; i < scope.count; i++) {
         if (rst_join_is_right(scope.items[i].join)) return;
     }
-    item = rst_scope_column(&scope, meant(core, order->first->first), &column);
+    item = item_of(&scope, core, order->first->first, &column);
     if (item == NULL || item->left || !may_lead(item->table, column) ||
         (scope.count == 1 && !leads_alone(item->table, column, rst_syntax_child(core, SYNTAX_WHERE))))
         return;
-    for (const rst_syntax *next = order->first->next; next != NULL && own; next = next->next)
-        own = rst_scope_column(&scope, meant(core, next->first), &other) == item;
     if (!hand(s, item, column, descending, !apart ? "" : order->first->next == NULL ? "o" : "n")) return;
-    s->own |= own;
     term = sqlite3_str_new(NULL);
     sqlite3_str_appendf(term, ", rootstock_sorted(%.*s.\"rootstock row\"", (int)item->name.size, item->name.text);
     if (!move_count(s, limit->first, term) || (limit->last != limit->first && !move_count(s, limit->last, term)))
@@ -262,42 +225,12 @@ static void visit(sorted *s, const rst_syntax *node) {
     }
 }
 
-/* A statement without both words, and a comma between two terms or NULLS, is not worth a tree. */
-static bool has_words(const char *p, const char *end) {
-    bool order = false, comma = false;
-    for (; end - p >= 5; p++) {
-        const char byte = (char)(*p | 0x20);
-        if (byte == 'o' && sqlite3_strnicmp(p, "order", 5) == 0) order = true;
-        comma |= order && (*p == ',' || (byte == 'n' && sqlite3_strnicmp(p, "nulls", 5) == 0));
-        if (comma && byte == 'l' && sqlite3_strnicmp(p, "limit", 5) == 0) return true;
-    }
-    return false;
-}
-
 int rst_sort_tell(rst_connection *c, rst_draft *draft) {
     sorted s = {.c = c, .text = draft->text};
-    char *made;
-    int code;
-    s.tree = has_words(draft->text, draft->end) ? rst_draft_tree(draft) : NULL;
+    s.tree = rst_text_mentions(draft->text, draft->end, "limit") ? rst_draft_tree(draft) : NULL;
     if (s.tree == NULL) return draft->parsed == SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
     if (s.tree->root->kind != SYNTAX_SELECT) return SQLITE_OK;
     visit(&s, s.tree->root);
-    if (s.failed) {
-        rst_edits_free(&s.edits);
-        return SQLITE_OK;
-    }
-    if (s.edits.count == 0) return SQLITE_OK;
-    code = rst_edits_apply(&s.edits, draft->text, draft->end, &made);
-    if (made != NULL && s.own) {
-        char *text = sqlite3_mprintf("%.*s", (int)(draft->end - draft->text), draft->text);
-        if (text != NULL && rst_sorts(c, text) < rst_sorts(c, made)) {
-            sqlite3_free(made);
-            made = NULL;
-        }
-        sqlite3_free(text);
-    } else if (made != NULL) {
-        rst_keep_if_it_compiles(c, &made);
-    }
-    rst_draft_take(draft, made);
-    return code;
+    if (s.failed) rst_edits_free(&s.edits);
+    return s.edits.count == 0 ? SQLITE_OK : rst_draft_write_sorted(c, draft, &s.edits);
 }
