@@ -64,7 +64,7 @@ int rst_describe_defaults(rst_table *table);
 /* DEFAULT word is the text 'word'. *name: that text, from sqlite3_malloc, or null for another kind of default. */
 int rst_default_word(const char *text, char **name);
 
-/* ---- describe_copy.c ---- */
+/* ---- describe_stays.c ---- */
 /* Names of tables of which a row of the catalog, or of an index of theirs, came, went or became another one; they
 ** belong to who noted them. */
 typedef struct rst_changed_tables {
@@ -83,9 +83,7 @@ static inline bool rst_changed_tables_has(const rst_changed_tables *changed, con
     return false;
 }
 void rst_changed_tables_free(rst_changed_tables *changed);
-/* Whether nothing was done with the table since it was described: it holds then what a copy would hold. */
+/* Whether nothing was done with the table since it was described: it holds then what another would hold. */
 bool rst_table_is_unused(const rst_table *table);
-/* What rst_table_complete would make of an unchanged table. SQLITE_OK or SQLITE_NOMEM. */
-int rst_table_describe_again(const rst_table *from, rst_table **out);
 
 #endif

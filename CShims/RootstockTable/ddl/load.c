@@ -16,8 +16,8 @@
 
 #include <string.h>
 
-/* changed: null, or the tables there are describe all others, and the schema database is the one that they were
-** described by. */
+/* changed: null, or all other tables stay as they are, and the schema database is the one that they were described
+** by. */
 static int describe_tables(rst_connection *c, const rst_catalog *catalog, const rst_changed_tables *changed,
                            rst_table **tables, int *count, char **message) {
     rst_schema *schema = schema_of(c);
@@ -25,20 +25,20 @@ static int describe_tables(rst_connection *c, const rst_catalog *catalog, const 
     int known = 0, code = SQLITE_OK;
     for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
         const rst_object *object = &catalog->objects[i];
+        rst_table *same;
         if (object->type[0] != 't') continue; /* no table, as most are */
         /* Both are in the order of the catalog. */
         while (carry && known < schema->table_count && schema->tables[known]->identifier < object->identifier) known++;
-        if (carry && known < schema->table_count && schema->tables[known]->identifier == object->identifier &&
-            !rst_changed_tables_has(changed, object->name)) {
-            rst_table *table = schema->tables[known];
-            if (rst_table_is_unused(table)) {
-                table->references++;
-                tables[*count] = table;
-            } else {
-                code = rst_table_describe_again(table, &tables[*count]);
-            }
+        same = carry && known < schema->table_count && schema->tables[known]->identifier == object->identifier &&
+                       !rst_changed_tables_has(changed, object->name)
+                   ? schema->tables[known]
+                   : NULL;
+        if (same != NULL && rst_table_is_unused(same)) {
+            same->references++;
+            tables[*count] = same;
         } else if (rst_object_is(object, "table") && !rst_object_is_virtual(object)) {
             code = rst_table_note(c, object, &tables[*count], message);
+            if (code == SQLITE_OK && same != NULL) code = rst_table_complete(tables[*count], message);
         } else {
             continue;
         }
