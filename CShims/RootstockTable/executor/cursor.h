@@ -49,7 +49,6 @@ typedef struct rst_reject {
     int place;           /* the value's slot in a row, or its part of an index entry */
     unsigned char keeps; /* KEEPS_... */
     bool is_text, is_integer;
-    bool is_list;    /* of texts, each as its length and its bytes */
     bool is_pattern; /* of LIKE: its bytes in small letters, and as many that tell of letters */
     bool has_real;   /* the number is `real` exactly, too */
     bool keeps_null; /* IS NULL */

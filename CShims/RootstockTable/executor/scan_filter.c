@@ -2,7 +2,7 @@
 ** scan_filter.c - skips rows that a comparison or LIKE with a literal or a parameter leaves out, before SQLite sees
 ** them.
 **
-** plan_reject.c chooses the comparisons, and lists of texts. Where they leave hardly any row out, the cursor goes some
+** plan_reject.c chooses the comparisons. Where they leave hardly any row out, the cursor goes some
 ** way without looking, up to a thousand rows. A value that is neither a literal nor a parameter may be another one for
 ** each row (random()), so SQLite alone knows it.
 **
@@ -13,7 +13,6 @@
 */
 #include "executor/executor.h"
 #include "executor/cursor.h"
-#include "rewriter/expressions.h"
 
 #include <string.h>
 #if defined(__SSE2__)
@@ -39,23 +38,6 @@ static bool is_small(int64_t integer) {
     return integer > -((int64_t)1 << 53) && integer < (int64_t)1 << 53;
 }
 
-/* The texts of among_hint.c, `length:bytes` each, for reject_texts. */
-static bool read_list(rst_cursor *k, const char *text, const char *end, rst_reject *out) {
-    out->is_text = out->is_list = true;
-    out->from = k->reject_texts.size;
-    while (text < end) {
-        uint32_t size = 0;
-        while (text < end && *text >= '0' && *text <= '9' && size < 10000) size = size * 10 + (uint32_t)(*text++ - '0');
-        if (text == end || *text++ != ':' || size > (size_t)(end - text) ||
-            rootstock_buffer_append(&k->reject_texts, &size, sizeof size) != SQLITE_OK ||
-            rootstock_buffer_append(&k->reject_texts, text, size) != SQLITE_OK)
-            return false;
-        text += size;
-    }
-    out->size = k->reject_texts.size - out->from;
-    return true;
-}
-
 /* A pattern of LIKE. For a small letter 0x20 stands in its second half, the bit that its capital lacks. */
 static bool read_pattern(rst_cursor *k, sqlite3_value *value, rst_reject *out) {
     unsigned char pattern[2 * LONGEST_PATTERN];
@@ -79,7 +61,7 @@ static bool read_pattern(rst_cursor *k, sqlite3_value *value, rst_reject *out) {
 static bool read_value(rst_cursor *k, const rst_rejecting_term *term, sqlite3_value *value, rst_reject *out) {
     bool numeric = k->table->columns[term->column].affinity >= AFFINITY_NUMERIC;
     const unsigned char *text;
-    out->is_text = out->is_integer = out->is_list = out->is_pattern = out->has_real = false;
+    out->is_text = out->is_integer = out->is_pattern = out->has_real = false;
     out->keeps_null = term->operation == SQLITE_INDEX_CONSTRAINT_ISNULL;
     if (out->keeps_null) {
         out->keeps = 0; /* no number, whatever it is compared with */
@@ -90,10 +72,6 @@ static bool read_value(rst_cursor *k, const rst_rejecting_term *term, sqlite3_va
     if (out->keeps_null || term->operation == SQLITE_INDEX_CONSTRAINT_ISNOTNULL) return true;
     if (!term->literal && !sqlite3_value_frombind(value)) return false;
     out->keeps = kept_by(term->operation);
-    if (term->operation == ROOTSTOCK_AMONG) {
-        text = term->literal ? sqlite3_value_text(value) : NULL;
-        return text != NULL && read_list(k, (const char *)text, (const char *)text + sqlite3_value_bytes(value), out);
-    }
     if (term->operation == SQLITE_INDEX_CONSTRAINT_LIKE) return read_pattern(k, value, out);
     switch (sqlite3_value_type(value)) {
     case SQLITE_INTEGER:
@@ -164,18 +142,6 @@ static inline bool rejects_integer(const rst_reject *r, int64_t integer) {
     return (r->keeps & side) == 0;
 }
 
-static bool is_in_list(const rst_cursor *k, const rst_reject *r, const unsigned char *text, size_t size) {
-    const unsigned char *at = k->reject_texts.data + r->from, *end = at + r->size;
-    while (at < end) {
-        uint32_t length;
-        memcpy(&length, at, sizeof length);
-        at += sizeof length;
-        if (length == size && memcmp(at, text, size) == 0) return true;
-        at += length;
-    }
-    return false;
-}
-
 /* Where what is sought stands in the text first, or the text's end: a byte of the pattern and, if `two`, the one behind
 ** it. A NUL stands behind the text. */
 static const unsigned char *seek(const unsigned char *text, const unsigned char *end, const unsigned char *sought,
@@ -234,7 +200,6 @@ __attribute__((always_inline)) static inline bool rejects_value(const rst_cursor
     case ROW_REAL: return !r->is_text && size == 8 && rejects_real(r, rootstock_row_real(data));
     case ROW_TEXT: /* ends with a NUL */
         if (!r->is_text) return r->keeps_null;
-        if (r->is_list) return size > 0 && data[size - 1] == 0 && !is_in_list(k, r, data, size - 1);
         if (r->is_pattern) return size > 0 && data[size - 1] == 0 && !is_like(k, r, data, size - 1);
         return size > 0 && data[size - 1] == 0 &&
                (size - 1 != r->size || memcmp(data, k->reject_texts.data + r->from, r->size) != 0);

@@ -5,8 +5,7 @@
 ** A row that SQLite rejects has cost it a call for the column and one for the next row, several times what the walk
 ** itself costs. So xFilter gets the comparisons of a column with a literal, a parameter or NULL as further arguments.
 ** scan_filter.c passes over the rows of which they are certainly false. Invariants
-**  1. SQLite checks each of these again (omit = 0), or, of the hint of a list, what stands beside it (among_hint.c): a
-**     row too many is no fault.
+**  1. SQLite checks each of these again (omit = 0): a row too many is no fault.
 **  2. They change neither the plan's cost nor its rows. A term whose value comes from another table makes SQLite ask
 **     once more for a plan without that table; that plan costs the same and asks for less, so SQLite takes it.
 **  3. Only columns with an affinity of numbers, or of TEXT with BINARY, by which the comparison's own affinity and
@@ -21,7 +20,6 @@
 **     number of arguments stays with what was prepared, while PRAGMA case_sensitive_like puts SQLite's before it.
 */
 #include "planner/planner.h"
-#include "rewriter/expressions.h"
 #include "planner/plan.h"
 
 void rst_plan_note_like(const rst_table *table, sqlite3_index_info *info, int constraint) {
@@ -52,9 +50,6 @@ static bool compares(const rst_table *table, sqlite3_index_info *info, const rst
     char affinity = rst_plan_affinity_at(table, info->aConstraint[constraint].iColumn);
     const char *collation;
     switch (info->aConstraint[constraint].op) {
-    case ROOTSTOCK_AMONG:
-        return affinity == AFFINITY_TEXT &&
-               table->columns[info->aConstraint[constraint].iColumn].collation == ROOTSTOCK_COLLATION_BINARY;
     case SQLITE_INDEX_CONSTRAINT_EQ:
     case SQLITE_INDEX_CONSTRAINT_IS:
         if (affinity >= AFFINITY_NUMERIC) return true;
@@ -90,7 +85,6 @@ void rst_plan_reject(const rst_table *table, sqlite3_index_info *info, const rst
         term->argument = (int16_t)(info->aConstraintUsage[i].argvIndex - 1);
         term->operation = constraint->op;
         term->literal = rst_plan_is_literal(info, i);
-        if (constraint->op == ROOTSTOCK_AMONG) info->aConstraintUsage[i].omit = 1; /* the list beside it is judged */
         plan->rejecting++;
     }
 }

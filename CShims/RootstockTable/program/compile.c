@@ -410,8 +410,6 @@ int rst_code_get(rst_connection *c, const char *text, bool carried, rst_code **o
     if (result == SQLITE_OK) result = rst_sequences_find(c, table, normal, code);
     if (result == SQLITE_OK) result = compile_inner(c, table, &parts, code, message);
     if (result == SQLITE_OK && code->inner != NULL) result = rst_tell(c, rst_expressions_tell, &code->inner);
-    if (result == SQLITE_OK && parts.kind != KIND_INSERT && code->inner != NULL)
-        result = rst_tell(c, rst_among_tell, &code->inner);
     if (result == SQLITE_OK && parts.kind != KIND_INSERT && code->inner != NULL && code->bulk == NULL) {
         const bool gathered = parts.kind == KIND_DELETE || rst_update_is_gathered(table, &parts, code);
         result = rst_key_order(c, table, false, gathered, code->set_columns, code->set_beyond, &code->inner);

@@ -200,7 +200,6 @@ int rst_bulk_text(rst_connection *c, rst_table *table, const rst_statement_parts
             sqlite3_free(*out);
             *out = NULL;
         }
-        if (code == SQLITE_OK && *out != NULL) code = rst_tell(c, rst_among_tell, out);
     }
     rst_parameters_free(&values);
     sqlite3_free(lifted);

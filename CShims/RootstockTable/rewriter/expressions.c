@@ -113,11 +113,6 @@ int rst_find_function(sqlite3_vtab *vtab, int count, const char *name,
                       void (**function)(sqlite3_context *, int, sqlite3_value **), void **argument) {
     const rst_table *table = ((rst_vtab *)vtab)->table;
     if (count != 2 || strncmp(name, "rootstock_", 10) != 0) return 0;
-    if (strcmp(name, ROOTSTOCK_AMONG_NAME) == 0) {
-        *function = always_true;
-        *argument = NULL;
-        return ROOTSTOCK_AMONG;
-    }
     for (int k = 0; k < KINDS; k++) {
         size_t size = strlen(kinds[k].name);
         char *end;
@@ -155,7 +150,7 @@ bool rst_expression_fits(const rst_table *table, const struct sqlite3_index_cons
                          const rst_part *part, int *operation) {
     const rst_part *told;
     int number = constraint->op - SQLITE_INDEX_CONSTRAINT_FUNCTION;
-    if (number < 0 || part->column != -2 || constraint->op == ROOTSTOCK_AMONG) return false;
+    if (number < 0 || part->column != -2) return false;
     told = part_at(table, number / KINDS);
     if (constraint->iColumn != table->column_count + HIDDEN_HINT && !is_of_column(table, told, constraint->iColumn))
         return false;

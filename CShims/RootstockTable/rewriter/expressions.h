@@ -23,11 +23,6 @@ int rst_hints_tell(rst_connection *c, rst_draft *draft);
 /* What became of the statement [sql, end), with what tells of indexed expressions and of partial indexes. code: of what
 ** came before; query: the statement is a SELECT. */
 int rst_hints_add(rst_connection *c, const char *sql, const char *end, bool query, int code, char **out);
-/* among_hint.c: lists of texts in the WHERE of the statement. */
-int rst_among_tell(rst_connection *c, rst_draft *draft);
-/* Its function, and the number under which xBestIndex is shown it: behind those of expressions. */
-#define ROOTSTOCK_AMONG_NAME "rootstock_among"
-enum { ROOTSTOCK_AMONG = 255 };
 /* Functions by which a statement tells: forgets their names with the connection. */
 void rst_expressions_free(rst_connection *c);
 
