@@ -75,9 +75,7 @@ static int rewrite_changes(rst_connection *c, const rst_statement_parts *parts, 
 /* A change of a view or of a table that is not the store's. */
 static int rewrite_elsewhere(rst_connection *c, const rst_statement_parts *parts, const char *sql, const char *end,
                              char **out, char **message) {
-    int code = rst_transfer_out(c, parts, out);
-    if (code == SQLITE_OK)
-        code = *out != NULL ? rst_tell(c, rst_transform, out) : rst_transform_names(c, sql, end, out, message);
+    const int code = rst_transform_names(c, sql, end, out, message);
     return code == SQLITE_OK ? rst_statement_constraints_rewrite(c, parts, sql, end, out, message) : code;
 }
 

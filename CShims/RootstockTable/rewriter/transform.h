@@ -81,9 +81,6 @@ int rst_transfer(rst_connection *c, const rst_table *table, const rst_statement_
                  char **message);
 /* Columns that an INSERT without a list takes: those that are not generated. */
 int rst_taken_by(const rst_table *table);
-/* The same where the target is the native one and the source a store's table: *out gets the whole statement, or
-** null. */
-int rst_transfer_out(rst_connection *c, const rst_statement_parts *parts, char **out);
 /* The statements of a trigger's body. */
 int rst_transform_body(rst_connection *c, rst_table *table, const char *text, const char *end, sqlite3_str *out,
                        char **message);
