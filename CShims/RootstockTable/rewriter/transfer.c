@@ -6,8 +6,8 @@
 ** nothing hangs on a row. SQLite is asked on the schema database, which has tables, indexes and CHECKs but no rows. A
 ** copy leaves what the columns that are not generated have, and so they are named: INSERT INTO t(a) SELECT "a" FROM u.
 **
-** Invariant: what SQLite refuses is refused, in its words. Where it would not copy rows whole, nothing is changed. So it
-** is between a store's table and a native one, between which SQLite copies no rows whole.
+** Invariant: what SQLite refuses is refused, in its words. Where it would not copy rows whole, nothing is changed. That
+** is so between a store's table and a native one.
 */
 #include "rewriter/rewriter.h"
 #include "rewriter/transform.h"
