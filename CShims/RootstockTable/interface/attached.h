@@ -26,14 +26,6 @@
 
 #include "interface/interface.h"
 
-typedef struct rst_kept {
-    struct rst_kept *next;
-    char *text;
-    sqlite3_stmt *statement;
-    unsigned long long state; /* of inner's schema, when it was prepared */
-    bool lent;
-} rst_kept;
-
 typedef struct rst_attached {
     struct rst_attached *next, **link; /* in front_of(c)->attached; link null: it is in no list */
     rst_connection *c;                 /* whose connection it is attached to */
@@ -51,8 +43,6 @@ typedef struct rst_attached {
     bool moved;          /* declared inside a transaction, which may be rolled back */
     int savepoint_count; /* of SQLite's savepoints, each one on inner, too: s0, s1, ... */
     int from_level;      /* of them below the savepoint of the UPDATE FROM under way, and one more; 0: it has none */
-    rst_kept *kept;
-    int kept_count;
     struct rst_function_proxy *functions; /* the connection's, as inner knows them */
 } rst_attached;
 
@@ -64,11 +54,12 @@ int rst_attached_file_open(rst_attached *a, const void *bytes, int size, char **
 void rst_attached_release(rst_attached *a);
 /* Closes inner. Virtual tables that statements of the application remember may outlive it, unused. */
 void rst_attached_close(rst_attached *a);
-/* A statement of inner, kept prepared; give it back with rst_kept_done, which resets it. */
-int rst_kept_get(rst_attached *a, const char *text, rst_kept **kept, char **message);
-void rst_kept_done(rst_kept *kept);
+/* A statement of inner, kept prepared; give it back with rst_inner_done, which resets it. */
+int rst_inner_get(rst_attached *a, const char *text, sqlite3_stmt **statement, char **message);
+/* Of null nothing. */
+void rst_inner_done(rst_attached *a, sqlite3_stmt *statement);
 /* Steps it to its end. */
-int rst_kept_run(rst_attached *a, rst_kept *kept, char **message);
+int rst_inner_finish(rst_attached *a, sqlite3_stmt *statement, char **message);
 /* What inner's last call failed with, and its words. */
 int rst_inner_failed(rst_attached *a, int code, char **message);
 /* Runs a statement without rows. */

@@ -81,24 +81,24 @@ static int each_row(rst_attached *a, rst_attached_shape *shape,
                     int (*row)(rst_attached *, rst_attached_shape *, sqlite3_stmt *), char **message,
                     const char *format, ...) {
     va_list arguments;
-    rst_kept *kept;
+    sqlite3_stmt *kept;
     char *text;
     int code;
     va_start(arguments, format);
     text = sqlite3_vmprintf(format, arguments);
     va_end(arguments);
-    code = text == NULL ? SQLITE_NOMEM : rst_kept_get(a, text, &kept, message);
+    code = text == NULL ? SQLITE_NOMEM : rst_inner_get(a, text, &kept, message);
     sqlite3_free(text);
     if (code != SQLITE_OK) return code;
-    while ((code = sqlite3_step(kept->statement)) == SQLITE_ROW) {
-        code = row(a, shape, kept->statement);
+    while ((code = sqlite3_step(kept)) == SQLITE_ROW) {
+        code = row(a, shape, kept);
         if (code != SQLITE_OK) break;
     }
     if (code == SQLITE_DONE)
         code = SQLITE_OK;
     else if (code != SQLITE_NOMEM)
         code = rst_inner_failed(a, code, message);
-    rst_kept_done(kept);
+    rst_inner_done(a, kept);
     return code;
 }
 
@@ -316,15 +316,15 @@ static int want(text_list *list, const char *name, uint64_t stamp) {
 
 /* A view's columns hang on other tables; a plan hangs on indexes. */
 static int list_wanted(rst_attached *a, text_list *list, char **message) {
-    rst_kept *kept = NULL;
+    sqlite3_stmt *kept = NULL;
     uint64_t indexes = 0, all = 0;
-    int code = rst_kept_get(a, "SELECT type,name,sql FROM sqlite_master", &kept, message);
+    int code = rst_inner_get(a, "SELECT type,name,sql FROM sqlite_master", &kept, message);
     if (code != SQLITE_OK) return code;
     for (int pass = 0; pass < 2 && code == SQLITE_OK; pass++) {
-        while (code == SQLITE_OK && (code = sqlite3_step(kept->statement)) == SQLITE_ROW) {
-            const char *type = (const char *)sqlite3_column_text(kept->statement, 0);
-            const char *name = (const char *)sqlite3_column_text(kept->statement, 1);
-            uint64_t stamp = stamp_of(sqlite3_column_text(kept->statement, 2));
+        while (code == SQLITE_OK && (code = sqlite3_step(kept)) == SQLITE_ROW) {
+            const char *type = (const char *)sqlite3_column_text(kept, 0);
+            const char *name = (const char *)sqlite3_column_text(kept, 1);
+            uint64_t stamp = stamp_of(sqlite3_column_text(kept, 2));
             code = type == NULL || name == NULL ? SQLITE_NOMEM : SQLITE_OK;
             if (code != SQLITE_OK) break;
             if (pass == 0) {
@@ -337,10 +337,10 @@ static int list_wanted(rst_attached *a, text_list *list, char **message) {
             }
         }
         if (code == SQLITE_DONE) code = SQLITE_OK;
-        if (code == SQLITE_OK) code = sqlite3_reset(kept->statement);
+        if (code == SQLITE_OK) code = sqlite3_reset(kept);
     }
     if (code != SQLITE_OK && code != SQLITE_NOMEM) code = rst_inner_failed(a, code, message);
-    rst_kept_done(kept);
+    rst_inner_done(a, kept);
     if (code == SQLITE_OK) code = want(list, "rootstock_attached_schema", 0);
     return code == SQLITE_OK ? want(list, "rootstock_attached_counter", 0) : code;
 }

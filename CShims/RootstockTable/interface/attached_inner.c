@@ -10,19 +10,9 @@
 
 #include <string.h>
 
-enum { KEPT = 100 };
-
 void rst_attached_close(rst_attached *a) {
-    while (a->kept != NULL) {
-        rst_kept *kept = a->kept;
-        a->kept = kept->next;
-        sqlite3_finalize(kept->statement);
-        sqlite3_free(kept->text);
-        sqlite3_free(kept);
-    }
     sqlite3_close_v2(a->inner);
     a->inner = NULL;
-    a->kept_count = 0;
     rst_function_proxies_free(&a->functions);
 }
 
@@ -51,13 +41,15 @@ int rst_inner_failed(rst_attached *a, int code, char **message) {
     return code == SQLITE_OK ? SQLITE_ERROR : sqlite3_extended_errcode(a->inner);
 }
 
-static int prepare(rst_attached *a, const char *text, sqlite3_stmt **statement, char **message) {
+int rst_inner_get(rst_attached *a, const char *text, sqlite3_stmt **statement, char **message) {
     char *rewritten = NULL, *words = NULL;
-    int code = rootstock_rewrite(a->inner, text, -1, &rewritten, NULL, &words);
+    unsigned long long state;
+    int code;
+    (void)rootstock_schema_state(a->inner, &state); /* what is wrong with it, the statement tells */
+    code = rootstock_rewrite(a->inner, text, -1, &rewritten, NULL, &words);
     *statement = NULL;
     if (code == SQLITE_OK) {
-        code = sqlite3_prepare_v3(a->inner, rewritten != NULL ? rewritten : text, -1, SQLITE_PREPARE_PERSISTENT,
-                                  statement, NULL);
+        code = rst_statement_get(rst_connection_of(a->inner), rewritten != NULL ? rewritten : text, statement);
         if (code != SQLITE_OK) code = rst_inner_failed(a, code, message);
     } else if (words != NULL) {
         set_words(a, words, message);
@@ -67,70 +59,23 @@ static int prepare(rst_attached *a, const char *text, sqlite3_stmt **statement, 
     return code;
 }
 
-static void drop_idle(rst_attached *a) {
-    for (rst_kept **link = &a->kept; *link != NULL;) {
-        rst_kept *kept = *link;
-        if (kept->lent) {
-            link = &kept->next;
-            continue;
-        }
-        *link = kept->next;
-        sqlite3_finalize(kept->statement);
-        sqlite3_free(kept->text);
-        sqlite3_free(kept);
-        a->kept_count--;
-    }
+void rst_inner_done(rst_attached *a, sqlite3_stmt *statement) {
+    if (statement != NULL) rst_statement_done(rst_connection_of(a->inner), statement);
 }
 
-int rst_kept_get(rst_attached *a, const char *text, rst_kept **out, char **message) {
-    unsigned long long state = 0;
-    rst_kept *kept;
+int rst_inner_finish(rst_attached *a, sqlite3_stmt *statement, char **message) {
     int code;
-    (void)rootstock_schema_state(a->inner, &state); /* what is wrong with it, the statement tells */
-    for (kept = a->kept; kept != NULL; kept = kept->next) {
-        if (!kept->lent && kept->state == state && strcmp(kept->text, text) == 0) {
-            kept->lent = true;
-            *out = kept;
-            return SQLITE_OK;
-        }
-    }
-    if (a->kept_count >= KEPT) drop_idle(a);
-    kept = sqlite3_malloc64(sizeof *kept);
-    if (kept == NULL) return SQLITE_NOMEM;
-    *kept = (rst_kept){.text = sqlite3_mprintf("%s", text), .state = state, .lent = true};
-    code = kept->text == NULL ? SQLITE_NOMEM : prepare(a, text, &kept->statement, message);
-    if (code != SQLITE_OK) {
-        sqlite3_free(kept->text);
-        sqlite3_free(kept);
-        return code;
-    }
-    kept->next = a->kept;
-    a->kept = kept;
-    a->kept_count++;
-    *out = kept;
-    return SQLITE_OK;
-}
-
-void rst_kept_done(rst_kept *kept) {
-    if (kept == NULL) return;
-    (void)sqlite3_reset(kept->statement);
-    (void)sqlite3_clear_bindings(kept->statement);
-    kept->lent = false;
-}
-
-int rst_kept_run(rst_attached *a, rst_kept *kept, char **message) {
-    int code;
-    do code = sqlite3_step(kept->statement);
+    do code = sqlite3_step(statement);
     while (code == SQLITE_ROW);
     return code == SQLITE_DONE ? SQLITE_OK : rst_inner_failed(a, code, message);
 }
 
 int rst_inner_run(rst_attached *a, const char *text, char **message) {
-    rst_kept *kept;
-    int code = rst_kept_get(a, text, &kept, message);
+    sqlite3_stmt *kept;
+    int code = rst_inner_get(a, text, &kept, message);
     if (code != SQLITE_OK) return code;
-    code = rst_kept_run(a, kept, message);
-    rst_kept_done(kept);
+    code = rst_inner_finish(a, kept, message);
+    rst_inner_done(a, kept);
     return code;
 }
 
@@ -283,13 +228,13 @@ void rst_inner_from_release(rst_attached *a) {
 }
 
 static int version(rst_attached *a, sqlite3_int64 *out, char **message) {
-    rst_kept *kept;
-    int code = rst_kept_get(a, "PRAGMA data_version", &kept, message);
+    sqlite3_stmt *kept;
+    int code = rst_inner_get(a, "PRAGMA data_version", &kept, message);
     if (code != SQLITE_OK) return code;
-    code = sqlite3_step(kept->statement);
-    *out = sqlite3_column_int64(kept->statement, 0);
+    code = sqlite3_step(kept);
+    *out = sqlite3_column_int64(kept, 0);
     code = code == SQLITE_ROW ? SQLITE_OK : rst_inner_failed(a, code, message);
-    rst_kept_done(kept);
+    rst_inner_done(a, kept);
     return code;
 }
 

@@ -213,20 +213,20 @@ typedef int runner(rst_attached *a, const char *text, int count, sqlite3_value *
 
 static int run_inner(rst_attached *a, const char *text, int count, sqlite3_value **values, rst_result_rows *rows,
                      char **message) {
-    rst_kept *kept;
-    int code = rst_kept_get(a, text, &kept, message);
+    sqlite3_stmt *kept;
+    int code = rst_inner_get(a, text, &kept, message);
     if (code != SQLITE_OK) return code;
     for (int i = 0; i < count && code == SQLITE_OK; i++) {
-        if (i < sqlite3_bind_parameter_count(kept->statement))
-            code = sqlite3_bind_value(kept->statement, i + 1, values[i]);
+        if (i < sqlite3_bind_parameter_count(kept))
+            code = sqlite3_bind_value(kept, i + 1, values[i]);
     }
-    while (code == SQLITE_OK && (code = sqlite3_step(kept->statement)) == SQLITE_ROW)
-        code = rows == NULL ? SQLITE_OK : rst_result_rows_take(rows, kept->statement);
+    while (code == SQLITE_OK && (code = sqlite3_step(kept)) == SQLITE_ROW)
+        code = rows == NULL ? SQLITE_OK : rst_result_rows_take(rows, kept);
     if (code == SQLITE_DONE)
         code = SQLITE_OK;
     else if (code != SQLITE_NOMEM)
         code = rst_inner_failed(a, code, message);
-    rst_kept_done(kept);
+    rst_inner_done(a, kept);
     return code;
 }
 

@@ -12,7 +12,7 @@
 
 typedef struct attached_cursor {
     sqlite3_vtab_cursor base;
-    rst_kept *kept;
+    sqlite3_stmt *kept;
     uint64_t left_out; /* terms of the plan that do not hold for the values */
     bool at_end;
     sqlite3_int64 number;
@@ -109,8 +109,9 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
 }
 
 static int close_cursor(sqlite3_vtab_cursor *base) {
-    rst_kept_done(((attached_cursor *)base)->kept);
-    executor_of(((rst_attached_vtab *)base->pVtab)->attached->c)->all_cursors--;
+    rst_attached *a = ((rst_attached_vtab *)base->pVtab)->attached;
+    rst_inner_done(a, ((attached_cursor *)base)->kept);
+    executor_of(a->c)->all_cursors--;
     sqlite3_free(base);
     return SQLITE_OK;
 }
@@ -185,7 +186,7 @@ static char *query_of(const char *plan, uint64_t left_out) {
 static int step(attached_cursor *cursor) {
     rst_attached_vtab *vtab = (rst_attached_vtab *)cursor->base.pVtab;
     char *message = NULL;
-    int code = sqlite3_step(cursor->kept->statement);
+    int code = sqlite3_step(cursor->kept);
     cursor->at_end = code != SQLITE_ROW;
     cursor->number++;
     if (code == SQLITE_ROW || code == SQLITE_DONE) return SQLITE_OK;
@@ -215,21 +216,21 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int c
     rst_inner_from_release(a);
     code = rule_out(plan, values, lists, &left_out);
     if (code == SQLITE_OK && cursor->kept != NULL && left_out == cursor->left_out) {
-        (void)sqlite3_reset(cursor->kept->statement);
+        (void)sqlite3_reset(cursor->kept);
     } else if (code == SQLITE_OK) {
         char *text = query_of(plan, left_out);
-        rst_kept_done(cursor->kept);
+        rst_inner_done(a, cursor->kept);
         cursor->kept = NULL;
         cursor->left_out = left_out;
         code = text == NULL ? SQLITE_NOMEM : rst_inner_read(a, &message);
-        if (code == SQLITE_OK) code = rst_kept_get(a, text, &cursor->kept, &message);
+        if (code == SQLITE_OK) code = rst_inner_get(a, text, &cursor->kept, &message);
         sqlite3_free(text);
     }
     for (int i = 0; i < count && code == SQLITE_OK; i++) {
-        if (i >= sqlite3_bind_parameter_count(cursor->kept->statement)) break;
+        if (i >= sqlite3_bind_parameter_count(cursor->kept)) break;
         code = i < PLAN_TOLD_TERMS && lists[i] != NULL
-                   ? sqlite3_bind_text(cursor->kept->statement, i + 1, lists[i], -1, SQLITE_TRANSIENT)
-                   : bind(cursor->kept->statement, i + 1, values[i]);
+                   ? sqlite3_bind_text(cursor->kept, i + 1, lists[i], -1, SQLITE_TRANSIENT)
+                   : bind(cursor->kept, i + 1, values[i]);
     }
     for (int i = 0; i < PLAN_TOLD_TERMS; i++) sqlite3_free(lists[i]);
     if (code != SQLITE_OK) return rst_take_message(&vtab->base, code, message);
@@ -249,16 +250,16 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int numbe
     const rst_attached_shape *shape = &((rst_attached_vtab *)base->pVtab)->shape;
     if (sqlite3_vtab_nochange(context)) return SQLITE_OK;
     if (number < shape->count)
-        sqlite3_result_value(context, sqlite3_column_value(cursor->kept->statement, number + 1));
+        sqlite3_result_value(context, sqlite3_column_value(cursor->kept, number + 1));
     else if (number > rst_attached_names_column(shape))
-        sqlite3_result_value(context, sqlite3_column_value(cursor->kept->statement, 0));
+        sqlite3_result_value(context, sqlite3_column_value(cursor->kept, 0));
     return SQLITE_OK;
 }
 
 static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out) {
     attached_cursor *cursor = (attached_cursor *)base;
     const rst_attached_shape *shape = &((rst_attached_vtab *)base->pVtab)->shape;
-    *out = shape->view || shape->rowid == NULL ? cursor->number : sqlite3_column_int64(cursor->kept->statement, 0);
+    *out = shape->view || shape->rowid == NULL ? cursor->number : sqlite3_column_int64(cursor->kept, 0);
     return SQLITE_OK;
 }
 

@@ -48,11 +48,11 @@ static bool lists(rst_connection *c, const char *schema, const rst_token *name) 
 
 bool rst_attached_lists(rst_attached *a, const char *name) {
     char *sql = sqlite3_mprintf("SELECT 1 FROM sqlite_master WHERE name=%Q COLLATE NOCASE", name);
-    rst_kept *kept = NULL;
+    sqlite3_stmt *kept = NULL;
     bool found = false;
-    if (sql != NULL && rst_kept_get(a, sql, &kept, NULL) == SQLITE_OK) {
-        found = sqlite3_step(kept->statement) == SQLITE_ROW;
-        rst_kept_done(kept);
+    if (sql != NULL && rst_inner_get(a, sql, &kept, NULL) == SQLITE_OK) {
+        found = sqlite3_step(kept) == SQLITE_ROW;
+        rst_inner_done(a, kept);
     }
     sqlite3_free(sql);
     return found;
@@ -193,14 +193,14 @@ static int outer_text(rst_attached *a, const char *sql, const char *end, char **
 
 /* The columns that inner's statement gives, of the function's. */
 static int name_columns(rst_attached *a, const char *text, sqlite3_str *out, int *columns, char **message) {
-    rst_kept *kept;
-    int code = rst_kept_get(a, text, &kept, message);
+    sqlite3_stmt *kept;
+    int code = rst_inner_get(a, text, &kept, message);
     *columns = 0;
     if (code != SQLITE_OK) return code;
-    *columns = rootstock_column_count(kept->statement);
+    *columns = rootstock_column_count(kept);
     for (int i = 0; i < *columns; i++)
-        sqlite3_str_appendf(out, "%sc%d AS \"%w\"", i > 0 ? "," : "", i, sqlite3_column_name(kept->statement, i));
-    rst_kept_done(kept);
+        sqlite3_str_appendf(out, "%sc%d AS \"%w\"", i > 0 ? "," : "", i, sqlite3_column_name(kept, i));
+    rst_inner_done(a, kept);
     if (*columns <= 64) return SQLITE_OK;
     rst_set_message(message, "too many columns in a statement on attached store %s: at most 64", a->schema);
     return SQLITE_ERROR;
@@ -208,9 +208,9 @@ static int name_columns(rst_attached *a, const char *text, sqlite3_str *out, int
 
 /* What is wrong with a statement it tells when it is prepared. */
 static int judge(rst_attached *a, const char *text, char **message) {
-    rst_kept *kept;
-    int code = rst_kept_get(a, text, &kept, message);
-    if (code == SQLITE_OK) rst_kept_done(kept);
+    sqlite3_stmt *kept;
+    int code = rst_inner_get(a, text, &kept, message);
+    if (code == SQLITE_OK) rst_inner_done(a, kept);
     return code;
 }
 

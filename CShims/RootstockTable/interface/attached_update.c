@@ -77,15 +77,15 @@ static char *update_text(const rst_attached_shape *shape, int conflict, sqlite3_
 static int change(rst_attached_vtab *vtab, char *text, int conflict, sqlite3_value **values, int count,
                   char **message) {
     rst_attached *a = vtab->attached;
-    rst_kept *kept = NULL;
+    sqlite3_stmt *kept = NULL;
     sqlite3_int64 total = sqlite3_total_changes64(a->inner);
     int code = text == NULL ? SQLITE_NOMEM : rst_inner_write(a, message);
-    if (code == SQLITE_OK) code = rst_kept_get(a, text, &kept, message);
+    if (code == SQLITE_OK) code = rst_inner_get(a, text, &kept, message);
     sqlite3_set_last_insert_rowid(a->inner, sqlite3_last_insert_rowid(a->c->db));
     sqlite3_free(text);
-    for (int i = 0; i < count && code == SQLITE_OK; i++) code = sqlite3_bind_value(kept->statement, i + 1, values[i]);
+    for (int i = 0; i < count && code == SQLITE_OK; i++) code = sqlite3_bind_value(kept, i + 1, values[i]);
     if (code == SQLITE_OK) {
-        code = rst_kept_run(a, kept, message);
+        code = rst_inner_finish(a, kept, message);
         /* What triggers have changed counts beside the row, even if that fails. */
         total = sqlite3_total_changes64(a->inner) - total - (code == SQLITE_OK ? sqlite3_changes64(a->inner) : 0);
         if (total > 0) (void)rst_attached_count(a, total, NULL);
@@ -95,7 +95,7 @@ static int change(rst_attached_vtab *vtab, char *text, int conflict, sqlite3_val
         else if (conflict == SQLITE_IGNORE && (code & 0xff) == SQLITE_CONSTRAINT)
             code = SQLITE_ERROR;
     }
-    rst_kept_done(kept);
+    rst_inner_done(a, kept);
     if (code != SQLITE_OK) (void)rst_inner_rolled_back(a);
     return code;
 }
