@@ -217,8 +217,7 @@ static int run_inner(rst_attached *a, const char *text, int count, sqlite3_value
     int code = rst_inner_get(a, text, &kept, message);
     if (code != SQLITE_OK) return code;
     for (int i = 0; i < count && code == SQLITE_OK; i++) {
-        if (i < sqlite3_bind_parameter_count(kept))
-            code = sqlite3_bind_value(kept, i + 1, values[i]);
+        if (i < sqlite3_bind_parameter_count(kept)) code = sqlite3_bind_value(kept, i + 1, values[i]);
     }
     while (code == SQLITE_OK && (code = sqlite3_step(kept)) == SQLITE_ROW)
         code = rows == NULL ? SQLITE_OK : rst_result_rows_take(rows, kept);
