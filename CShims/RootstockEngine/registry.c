@@ -157,7 +157,8 @@ static int check_options(const shared_environment *open, const rootstock_options
                          char **message) {
     const rootstock_options *have = &open->shared.options;
     const char *difference = NULL;
-    if (have->read_only && !wanted->read_only)
+    int writable = have->read_only && !have->falls_back && access(path, W_OK) == 0;
+    if (have->read_only && !wanted->read_only && (!wanted->falls_back || writable))
         difference = "it is open read-only, and writing was asked for";
     else if (wanted->durability != ROOTSTOCK_DURABILITY_FULL && wanted->durability != have->durability)
         difference = "it is open with another durability";
@@ -304,6 +305,23 @@ static int open_environment(const rootstock_engine *asked, const char *path, con
     return ROOTSTOCK_OK;
 }
 
+/* The same, by falls_back. */
+static int open_or_read(const rootstock_engine *engine, const char *path, const rootstock_options *options,
+                        shared_environment **open, char **message) {
+    rootstock_options wanted = *options;
+    wanted.falls_back = 0;
+    int code = open_environment(engine, path, &wanted, open, message);
+    if ((code != ROOTSTOCK_PERMISSION && code != ROOTSTOCK_READ_ONLY) || !options->falls_back || options->read_only ||
+        !keeps_files(engine) || access(path, F_OK) != 0)
+        return code;
+    if (message != NULL) {
+        free(*message);
+        *message = NULL;
+    }
+    wanted.read_only = wanted.falls_back = 1;
+    return open_environment(engine, path, &wanted, open, message);
+}
+
 int rootstock_environment_acquire(const rootstock_engine *engine, const char *path, const rootstock_options *options,
                                   rootstock_shared **shared, char **message) {
     static const rootstock_options defaults;
@@ -318,7 +336,7 @@ int rootstock_environment_acquire(const rootstock_engine *engine, const char *pa
     int code = ROOTSTOCK_OK;
     shared_environment *open = find_environment(engine, path);
     if (open == NULL) {
-        code = open_environment(engine, path, options, &open, message);
+        code = open_or_read(engine, path, options, &open, message);
     } else if (open->asked != engine) {
         rootstock_message(message, "cannot open %s with engine %s%s%s: this process has it open with engine %s%s%s",
                           path, NAME_OF(engine), NAME_OF(open->asked));

@@ -190,10 +190,23 @@ static void settle_engine(open_name *name) {
 /* Is there a folder that a new file may be made in? Else SQLite fails, in the words that programs look for. */
 static bool has_folder(const char *path) {
     const char *slash = strrchr(path, '/');
-    char *folder = slash == NULL ? sqlite3_mprintf(".") : sqlite3_mprintf("%.*s/", (int)(slash - path), path);
-    bool there = folder != NULL && access(folder, W_OK | X_OK) == 0;
-    sqlite3_free(folder);
+    char *folder = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
+    bool there = folder == NULL || access(folder, W_OK | X_OK) == 0; /* without memory the opening fails, later */
+    free(folder);
     return there;
+}
+
+/* As natively: what may not be written is opened for reading. So is an LMDB store whose lock file may not be. */
+static bool may_write(const char *path, const char *engine) {
+    char *real, *lock;
+    bool may = access(path, W_OK) == 0;
+    if (!may || strcmp(engine, "lmdb") != 0) return may;
+    real = realpath(path, NULL);
+    if (real == NULL || asprintf(&lock, "%s-lock", real) < 0) lock = NULL;
+    if (lock != NULL) may = access(lock, F_OK) == 0 ? access(lock, W_OK) == 0 : has_folder(lock);
+    free(lock);
+    free(real);
+    return may;
 }
 
 /* Whether the store of a connection that only reads is opened for writing, so that a later one of the process may
@@ -203,7 +216,7 @@ static bool may_share(const open_name *name) {
     return !name->memory && !name->immutable && strcmp(name->engine, "lmdb") == 0 &&
            (options == NULL || (strstr(options, "\"durability\":\"off\"") == NULL &&
                                 strstr(options, "\"readOnly\"") == NULL && strstr(options, "\"writeMap\"") == NULL)) &&
-           access(name->path, W_OK) == 0 && has_folder(name->path);
+           may_write(name->path, name->engine);
 }
 
 static int choose(open_name *name, rsti_choice *choice, char **message) {
@@ -220,10 +233,11 @@ static int choose(open_name *name, rsti_choice *choice, char **message) {
         if (known == NULL || strcmp(known, "sqlite") == 0) return SQLITE_OK;
         if (known[0] != '\0') {
             sqlite3_snprintf(sizeof name->engine, name->engine, "%s", known);
-            /* As natively: what may not be written is opened for reading. Not a file that only names a server. */
-            if (strcmp(known, "postgres") != 0 && access(name->path, W_OK) != 0) name->read_only = true;
+            /* Not a file that only names a server. */
+            if (strcmp(known, "postgres") != 0 && !may_write(name->path, known)) name->read_only = true;
         } else {
             const bool absent = access(name->path, F_OK) != 0;
+            if (!absent && access(name->path, W_OK) != 0) return SQLITE_OK; /* empty for good */
             if (name->read_only || (absent && !(name->may_create && has_folder(name->path)))) return SQLITE_OK;
             settle_engine(name);
         }

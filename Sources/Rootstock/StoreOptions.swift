@@ -28,7 +28,8 @@ public struct StoreOptions: Hashable, Sendable {
     /// Looked at by whoever commits. Engine `sqlite` gives no such warning.
     public var readerWarning: Int? = 1000
 
-    /// Whether the file is only read. It must exist then.
+    /// Whether the file is only read. It must exist then. A file that the system does not let be written is only read in any case, as
+    /// with SQLite: a write is ``ResultCode/readOnly``.
     public var readOnly = false
 
     /// Whether all pages of the store are checked when the first connection of the process opens it. A store whose pages contradict each

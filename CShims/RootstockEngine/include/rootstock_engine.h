@@ -178,6 +178,7 @@ typedef struct rootstock_options {
     /* Null, or options that this engine alone has: "name=value,name=value". Good until open returns. Without OPTIONS
     ** ROOTSTOCK_MISUSE. A name or value that the engine does not know is ROOTSTOCK_UNSUPPORTED, with what it knows. */
     const char *engine_options;
+    int falls_back; /* of rootstock_environment_acquire: a file that may not be written is opened read_only instead */
 } rootstock_options;
 
 #define ROOTSTOCK_BEGIN_WRITE 0x01u
@@ -432,7 +433,7 @@ typedef struct rootstock_shared {
 /* Opens an environment, or shares one that this process has open. With ROOTSTOCK_CAPABILITY_FILE the same (device,
 ** inode) is the same environment, whatever the path. For other engines the same path is. A second opener gets the first
 ** one's options. Asking for others is ROOTSTOCK_MISUSE, with a message that names the difference. read_only on top of a
-** writable environment is allowed, the reverse is not. Zero fields ask for nothing. Thread-safe. */
+** writable environment is allowed, the reverse with falls_back alone. Zero fields ask for nothing. Thread-safe. */
 int rootstock_environment_acquire(const rootstock_engine *engine, const char *path, const rootstock_options *options,
                                   rootstock_shared **shared, char **message);
 /* After ROOTSTOCK_MOVED: exchanges one use of *shared for a use of the environment that the path names now, opened with

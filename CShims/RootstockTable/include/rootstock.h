@@ -73,7 +73,8 @@ int rootstock_register(sqlite3 *db);
 ** tables. The store is closed with the connection. options: null, or a JSON object. An unknown key is SQLITE_ERROR:
 **
 **     durability     "off", "normal" or "full"
-**     readOnly       true or false, or "connection": others of the process may write
+**     readOnly       true or false, or "connection": others of the process may write. A file that may not be written is
+**                    opened as with true
 **     checksum       true: a new store keeps a checksum with every entry, verified at every read. A mismatch is
 **                    SQLITE_CORRUPT_VTAB, naming table and row. An existing store without checksums: SQLITE_ERROR.
 **                    An existing store with checksums keeps them whatever is asked for

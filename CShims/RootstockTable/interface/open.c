@@ -76,7 +76,9 @@ int rst_store_open(rst_connection *c, const char *path, const rootstock_engine *
     rst_store *store = store_of(c);
     char *text = NULL;
     size_t limit;
-    int code = rootstock_environment_acquire(engine, path, options, &store->shared, &text);
+    rootstock_options wanted = *options;
+    wanted.falls_back = 1;
+    int code = rootstock_environment_acquire(engine, path, &wanted, &store->shared, &text);
     if (code != ROOTSTOCK_OK) {
         store->shared = NULL;
         rst_set_message(message, "%s", text != NULL ? text : rootstock_code_name(code));

@@ -73,7 +73,10 @@ int rst_reader_begin(rst_connection *c, char **message) {
         if (followed != SQLITE_OK) return followed;
         code = reader_begin(c);
     }
-    return code == ROOTSTOCK_OK ? SQLITE_OK : rst_map_error(c, code, message);
+    if (code == ROOTSTOCK_OK) return SQLITE_OK;
+    code = rst_map_error(c, code, message);
+    if (code == SQLITE_BUSY) rst_set_message(message, "database is locked"); /* as natively */
+    return code;
 }
 
 int rst_store_now(rst_connection *c, char **message) {

@@ -5,7 +5,8 @@ Usage: Tests/Concurrency/ListAppend/run.py EXTENSION SECONDS [SEED]
 
 Four processes work on one store. A transaction appends to some of a few lists, or reads them; each list stands twice, as
 a row's text and as rows of a table with an index, and both must be alike. Openers open the store, read and close, and are
-killed at any moment of that; workers are killed as well. In the end check.py says whether there is an order of the
+killed at any moment of that; workers are killed as well. Run by root on engine lmdb, a fifth process reads that may not
+write the store, nor LMDB's lock file. In the end check.py says whether there is an order of the
 transactions that explains what each has read. Durability classes take turns, and begins of all three kinds. Ends with
 status 1, and leaves the folder, when there is none.
 """
@@ -62,18 +63,37 @@ class Store:
         self.run("INSERT INTO item (key, value) VALUES (?, ?)", key, value)
 
 
-def work(path, durability, log, worker, seed, start, until):
+NOBODY = 65534
+# What one is told who may only read, of a commit whose writer was killed: nobody has put that in order yet.
+UNFINISHED = "its last commit is not whole"
+
+
+def work(path, durability, log, worker, seed, start, until, only_reads=False):
     """A worker's life: what it does stands in the log before it asks for the commit, and the answer behind it."""
     chance = random.Random(seed)
     out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    if only_reads:
+        loaded = sqlite3.connect(":memory:")  # whose file may not be reached afterwards
+        loaded.enable_load_extension(True)
+        loaded.load_extension(EXTENSION)
+        os.setgroups([])
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
     store, count = None, 0
     while time.monotonic() < until:
         if store is None or chance.random() < 0.003:
             if store is not None:
                 store.db.close()
-            store = Store(path, durability)
+            try:
+                store = Store(path, durability)
+            except sqlite3.OperationalError as error:
+                store = None
+                if only_reads and (getattr(error, "sqlite_errorcode", 5) in BUSY or UNFINISHED in str(error)
+                                   or "broke its last commit" in str(error)):
+                    continue
+                raise
         window = int((time.monotonic() - start) / WINDOW)
-        ops, reads_only = [], chance.random() < 0.4
+        ops, reads_only = [], only_reads or chance.random() < 0.4
         begin = "BEGIN" if reads_only else chance.choice(["BEGIN", "BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"])
         begun, result = time.monotonic(), "failed"
         try:
@@ -97,7 +117,8 @@ def work(path, durability, log, worker, seed, start, until):
                 store.run("COMMIT")
                 result = "ok"
         except sqlite3.OperationalError as error:
-            if getattr(error, "sqlite_errorcode", 5) not in BUSY and "locked" not in str(error):
+            known = "locked" in str(error) or (only_reads and UNFINISHED in str(error))
+            if getattr(error, "sqlite_errorcode", 5) not in BUSY and not known:
                 os.write(out, (json.dumps({"fault": f"{type(error).__name__}: {error}"}) + "\n").encode())
                 os._exit(1)
             if store.db.in_transaction:
@@ -161,10 +182,11 @@ def run(folder, durability, seconds, seed):
     begun = time.monotonic()
     until = begun + seconds
     logs, workers, openers, kills = [], [], [], [0, 0]
+    onlooker = onlooking = None
 
-    def start_worker():
+    def start_worker(only_reads=False):
         logs.append(os.path.join(folder, f"log{len(logs)}"))
-        workers.append(start(work, path, durability, logs[-1], len(logs), seed * 1000 + len(logs), begun, until))
+        workers.append(start(work, path, durability, logs[-1], len(logs), seed * 1000 + len(logs), begun, until, only_reads))
 
     def kill(processes, which):
         process = processes.pop(chance.randrange(len(processes)))
@@ -174,6 +196,10 @@ def run(folder, durability, seconds, seed):
 
     for _ in range(WORKERS):
         start_worker()
+    if os.geteuid() == 0 and ENGINE == "lmdb":
+        os.chmod(folder, 0o755)
+        start_worker(only_reads=True)
+        onlooker, onlooking = workers.pop(), logs[-1]
     while time.monotonic() < until - 0.3:
         while len(openers) < OPENERS:
             openers.append(start(open_and_close, path, durability, chance.random()))
@@ -185,11 +211,13 @@ def run(folder, durability, seconds, seed):
     while openers:
         kill(openers, 0)
     faults = []
-    for process in workers:
+    for process in workers + ([onlooker] if onlooker else []):
         _, status = os.waitpid(process, 0)
         if status != 0:
             faults.append(f"a worker ended with status {status}")
     history, told = history_of(logs)
+    if onlooker and not any(one["result"] == "ok" for one in history_of([onlooking])[0]):
+        faults.append("who may only read has read nothing")
     store = Store(path, durability)
     final = {key: store.read(key) for (key,) in store.run("SELECT key FROM list")}
     integrity = store.run("PRAGMA integrity_check")

@@ -67,15 +67,16 @@ static void read_only(const char *folder, const char *path, const expectation *e
     uint64_t content;
     make_store(path, NULL, 3);
     if (mount("tmpfs", folder, "tmpfs", MS_REMOUNT | MS_RDONLY, "size=3m") != 0) wrong("no read-only disk to be had");
-    int code = session_open(path, NULL, &db);
-    if ((code & 0xff) != SQLITE_READONLY || strstr(session_message(), path) == NULL)
-        wrong("opening on a read-only disk: %d %s", code, session_message());
-    if (session_open(path, "{\"readOnly\":true}", &db) != SQLITE_OK) wrong("read-only: %s", session_message());
-    if (session_content(db, &content) != SQLITE_OK || content != expected->content[3])
-        wrong("read-only: other content: %s", session_message());
-    code = session_run(db, "DELETE FROM log", NULL);
-    if ((code & 0xff) != SQLITE_READONLY) wrong("a change on a read-only disk: %d %s", code, session_message());
-    session_close(db);
+    /* As SQLite opens a file for reading that it may not write. */
+    static const char *const options[] = {NULL, "{\"readOnly\":true}"};
+    for (int i = 0; i < 2; i++) {
+        if (session_open(path, options[i], &db) != SQLITE_OK) wrong("read-only: %s", session_message());
+        if (session_content(db, &content) != SQLITE_OK || content != expected->content[3])
+            wrong("read-only: other content: %s", session_message());
+        int code = session_run(db, "DELETE FROM log", NULL);
+        if ((code & 0xff) != SQLITE_READONLY) wrong("a change on a read-only disk: %d %s", code, session_message());
+        session_close(db);
+    }
 }
 
 int run_disk(const settings *how, const expectation *expected) {

@@ -240,7 +240,7 @@ static int is_whole(const char *copy) {
 /* Whoever rewrote the marked file died: does the rest for him. The path may name another file by then, which is as
 ** well. Returns an errno. */
 static int finish_exchange(const char *path, const char *lock_path, int descriptor, size_t page_bytes) {
-    int error = rootstock_lmdb_lock_patiently(descriptor), locked = 0;
+    int error = rootstock_lmdb_lock_patiently(descriptor, LOCK_EX), locked = 0;
     if (error != 0) return error;
     char *copy = suffixed(path, COPY_SUFFIX);
     error = copy == NULL ? ENOMEM : lock_opening_patiently(descriptor, F_WRLCK);

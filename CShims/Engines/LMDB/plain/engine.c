@@ -49,6 +49,7 @@ static const struct {
     {MDB_BAD_DBI, ROOTSTOCK_MISUSE},
     {LMDB_NUMBER_FELL, ROOTSTOCK_CORRUPT},
     {LMDB_DAMAGED_PAGE, ROOTSTOCK_CORRUPT},
+    {LMDB_UNFINISHED, ROOTSTOCK_READ_ONLY},
     {EINVAL, ROOTSTOCK_MISUSE},
     {ENOMEM, ROOTSTOCK_NO_MEMORY},
     {ENOSPC, ROOTSTOCK_FULL},
@@ -109,6 +110,10 @@ int rootstock_lmdb_failure(rootstock_environment *environment, int lmdb) {
         atomic_store(&environment->number_fell, 1);
         return rootstock_lmdb_refusal(environment, code, LMDB_NUMBER_FELL_WHY "; " LMDB_NUMBER_FELL_REMEDY);
     }
+    if (lmdb == LMDB_UNFINISHED)
+        return rootstock_lmdb_refusal(environment, code, LMDB_UNFINISHED_WHY "; " LMDB_UNFINISHED_REMEDY);
+    if (lmdb == EBUSY && environment->lockless != 0)
+        return rootstock_lmdb_refusal(environment, code, "another process is writing to the store");
     return rootstock_lmdb_refusal(environment, code, mdb_strerror(lmdb));
 }
 

@@ -17,6 +17,7 @@
 **   plain/bounds.c           does what LMDB hands out lie inside the file?
 **   plain/open.c             opening, closing
 **   plain/lock_file.c        LMDB's lock file
+**   plain/lockless.c         reading without it
 **   plain/file.c             is this an LMDB file at all? (reads bytes, links no LMDB)
 **   plain/reopen.c           what happens after a meta page could not be written
 **   plain/compact.c          the file rewritten without free pages, and what an opener has to know of that
@@ -78,6 +79,10 @@ struct rootstock_environment {
     char *lock_path; /* of LMDB's lock file */
     long process;    /* that opened it */
     int read_only;
+    int lockless;           /* 0; or the errno for which LMDB's lock file is not written: see plain/lockless.c */
+    int sharing;            /* who holds the writer's lock out then; guarded by sharing_mutex, as what follows */
+    uint64_t judged;        /* this commit is whole */
+    uint64_t refused;       /* when a wait ended in vain, in nanoseconds; or 0 */
     int lock_descriptor;    /* carries the writer's lock among processes; -1 for none */
     int opening_descriptor; /* of LMDB's lock file; -1 for none. See plain/lock_file.c */
     size_t page_bytes;
@@ -101,6 +106,7 @@ struct rootstock_environment {
     atomic_int moving;          /* the map is being moved: do not begin */
     pthread_mutex_t map_mutex;
     pthread_mutex_t trees_mutex;
+    pthread_mutex_t sharing_mutex;
     pthread_mutex_t readers_mutex;
     rootstock_transaction *readers; /* every read transaction, live or reset; guarded by readers_mutex */
     lmdb_tree_list trees;           /* guarded by trees_mutex */
@@ -189,6 +195,9 @@ const char *rootstock_lmdb_describe(rootstock_environment *environment, int code
 /* Beside LMDB's codes: the number of the last commit is lower than one that was shown, or no meta page has it. */
 #define LMDB_NUMBER_FELL (-30000)
 #define LMDB_DAMAGED_PAGE (-30001) /* environment.damaged_page: see write/page_check.h */
+#define LMDB_UNFINISHED (-30002)   /* the last commit is not whole, and it may not be put in order here */
+#define LMDB_UNFINISHED_WHY "its last commit is not whole, and may not be put in order here"
+#define LMDB_UNFINISHED_REMEDY "open it once as a user who may write both files and their directory"
 #define LMDB_NUMBER_FELL_WHY "its lock file counts other commits than its meta pages"
 #define LMDB_NUMBER_FELL_REMEDY "end every program that has it open, then open it again"
 /* Begins a transaction of LMDB's with MDB_RDONLY or 0, or renews *txn, where that is a reset one, with MDB_RDONLY.
@@ -338,6 +347,16 @@ int rootstock_lmdb_is_open_elsewhere(const char *path);
 /* Makes the lock file at path, if it is missing, fit for the data file that is open as `data`, with room for so many
 ** readers. 0; or an errno and, where the lock file is something else, *why a static text. */
 int rootstock_lmdb_prepare_lock(const char *path, int data, unsigned readers, const char **why);
+/* For which errno the caller may not write the lock file at path, or make it for the file `data`; or 0. */
+int rootstock_lmdb_lock_refusal(const char *path, const char *data);
+
+/* plain/lockless.c */
+/* Of a lockless environment: no process begins to write, and none does, until unshare. Counted. Returns 0, or an errno
+** or code of ours: EBUSY, LMDB_UNFINISHED. */
+int rootstock_lmdb_share(rootstock_environment *environment);
+void rootstock_lmdb_unshare(rootstock_environment *environment);
+/* The lock itself, on the data file's descriptor: 0 or an errno. */
+int rootstock_lmdb_keep_writers_out(int descriptor, int lockless);
 
 /* Before any change of the transaction: cursors keep the keys that lie in pages. */
 static inline void lmdb_remember_places(rootstock_transaction *transaction) {
@@ -432,8 +451,9 @@ int rootstock_lmdb_check_file(int descriptor, lmdb_file_facts *facts, const char
 /* Each returns an errno. All of the bytes, or EIO. */
 int rootstock_lmdb_write_all(int descriptor, const void *bytes, size_t size, off_t at);
 int rootstock_lmdb_flush(int descriptor);
-/* The writer's lock, for whom no busy handler waits: EBUSY after five seconds. */
-int rootstock_lmdb_lock_patiently(int descriptor);
+/* The writer's lock, for whom no busy handler waits: LOCK_EX, or LOCK_SH to keep writers out. EBUSY after five
+** seconds. */
+int rootstock_lmdb_lock_patiently(int descriptor, int kind);
 /* Are there so many bytes? If they cannot be read, *error is why; else it stays. */
 int rootstock_lmdb_read_all(int descriptor, void *bytes, size_t size, off_t at, int *error);
 /* Makes the names in the path's directory survive a power loss, where the directory may be opened and synced: as

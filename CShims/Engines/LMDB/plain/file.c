@@ -318,9 +318,9 @@ int rootstock_lmdb_flush(int descriptor) {
     return failed == 0 ? 0 : errno;
 }
 
-int rootstock_lmdb_lock_patiently(int descriptor) {
+int rootstock_lmdb_lock_patiently(int descriptor, int kind) {
     struct timespec millisecond = {0, 1000000};
-    for (int waits = 0; flock(descriptor, LOCK_EX | LOCK_NB) != 0;) {
+    for (int waits = 0; flock(descriptor, kind | LOCK_NB) != 0;) {
         if (errno == EINTR) continue;
         if (errno != EWOULDBLOCK) return errno;
         if (waits++ >= PATIENCE_MILLISECONDS) return EBUSY;

@@ -18,8 +18,7 @@
 **
 ** Invariants
 **  1. When LMDB opens the lock file, it is a regular file of ours. Or there is none because we may not create one, and
-**  LMDB
-**     reports that.
+**     LMDB reports that. A reader goes without, then (plain/lockless.c).
 **  2. Nothing of this process closes a descriptor of the lock file while LMDB has it open: that would drop LMDB's
 **  locks,
 **     which are the process's.
@@ -27,6 +26,8 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -44,6 +45,27 @@ static int reserve_room(int descriptor, unsigned readers) {
     (void)descriptor, (void)readers;
     return 0;
 #endif
+}
+
+/* Why the caller may not do that with the file, or 0. */
+static int refusal(const char *path, int access) {
+    if (faccessat(AT_FDCWD, path, access, AT_EACCESS) == 0) return 0;
+    return errno == EACCES || errno == EPERM || errno == EROFS ? errno : 0;
+}
+
+int rootstock_lmdb_lock_refusal(const char *path, const char *data) {
+    struct stat lock;
+    if (lstat(path, &lock) == 0) return refusal(path, R_OK | W_OK);
+    /* Made by who may not write the data, it would be his, and might keep out who may. */
+    int error = refusal(data, W_OK);
+    if (error != 0) return error;
+    char *folder = strdup(path);
+    if (folder == NULL) return 0;
+    char *slash = strrchr(folder, '/');
+    if (slash != NULL) slash[slash == folder] = 0;
+    error = refusal(slash != NULL ? folder : ".", W_OK | X_OK);
+    free(folder);
+    return error;
 }
 
 int rootstock_lmdb_prepare_lock(const char *path, int data, unsigned readers, const char **why) {
@@ -95,7 +117,7 @@ int rootstock_lmdb_take_turn(const char *path, int *descriptor) {
         do *descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
         while (*descriptor < 0 && errno == EINTR);
         if (*descriptor < 0) return errno == EMFILE || errno == ENFILE ? errno : 0; /* LMDB will see */
-        int error = rootstock_lmdb_lock_patiently(*descriptor);
+        int error = rootstock_lmdb_lock_patiently(*descriptor, LOCK_EX);
         /* A file system without such locks has none of LMDB's, either. */
         if (error == EINVAL || error == ENOTSUP || error == ENOSYS || error == ENOLCK) return 0;
         if (error == 0 && is_still_named(path, *descriptor)) return 0;

@@ -50,8 +50,9 @@ static int cannot_errno(char **message, int error, const char *path) {
     case EPERM:
         return cannot(
             message, ROOTSTOCK_PERMISSION, path, "permission denied",
-            "readers write the lock file, too: give this user the right to write both files and their directory");
+            "writers write the lock file, too: give this user the right to write both files and their directory");
     case EROFS: return cannot(message, ROOTSTOCK_READ_ONLY, path, "the file system is read-only", "open it read-only");
+    case EBUSY: return cannot(message, ROOTSTOCK_BUSY, path, "another process is writing to it", "try again");
     case EISDIR: return cannot(message, ROOTSTOCK_CANNOT_OPEN, path, "it is a directory", "name a file in it");
     case ENOMEM:
         /* An error of opening, not of memory: a program shows its words. */
@@ -110,6 +111,7 @@ static int check_descriptor(int descriptor, const char *path, const rootstock_op
 static unsigned environment_flags(const rootstock_environment *environment) {
     const rootstock_options *options = &environment->options;
     unsigned flags = MDB_NOTLS | MDB_NOSUBDIR;
+    if (environment->lockless != 0) flags |= MDB_NOLOCK;
     if (options->read_only) return flags | MDB_RDONLY;
     if (options->durability == ROOTSTOCK_DURABILITY_NORMAL) flags |= MDB_NOMETASYNC;
     if (options->durability == ROOTSTOCK_DURABILITY_OFF) flags |= MDB_NOSYNC;
@@ -186,6 +188,7 @@ static int choose_form(const char *real, const char *path, char *name, unsigned 
 
 static int prepare_lock(const rootstock_environment *environment, const char *path, char **message) {
     const char *why;
+    if (environment->lockless != 0) return ROOTSTOCK_OK;
     int code = rootstock_lmdb_prepare_lock(environment->lock_path, environment->lock_descriptor,
                                            readers_of(&environment->options), &why);
     if (code == 0) return ROOTSTOCK_OK;
@@ -203,6 +206,7 @@ static void free_environment(rootstock_environment *environment) {
     pthread_mutex_destroy(&environment->trees_mutex);
     rootstock_lmdb_unmap_mark(environment);
     pthread_mutex_destroy(&environment->readers_mutex);
+    pthread_mutex_destroy(&environment->sharing_mutex);
     free(environment->path);
     free(environment->name);
     free(environment->lock_path);
@@ -218,6 +222,7 @@ typedef struct opening {
     char name[PATH_MAX + 16];
     unsigned form; /* MDB_NOSUBDIR or 0 */
     char *lock_path;
+    int lockless; /* as the environment's; writers are kept out, then */
 } opening;
 
 static void free_opening(opening *file) {
@@ -259,6 +264,12 @@ static int enter_once(const lmdb_hooks *hooks, const char *path, const rootstock
     code = mend_descriptor(hooks, file, path, options, &endured, undone, message);
     if (code == ROOTSTOCK_OK) code = check_descriptor(file->descriptor, path, options, &file->facts, message);
     if (code != ROOTSTOCK_OK) return code;
+    /* Another program's writers take no lock of ours: LMDB does what it can. */
+    if (options->read_only && !options->foreign)
+        file->lockless = rootstock_lmdb_lock_refusal(file->lock_path, file->real);
+    /* Before the openers' lock, as whoever exchanges the file. */
+    if (file->lockless != 0) *error = rootstock_lmdb_keep_writers_out(file->descriptor, file->lockless);
+    if (*error != 0) return cannot_errno(message, *error, path);
     *error = rootstock_lmdb_enter(file->real, file->lock_path, file->descriptor, options->read_only, &file->facts);
     /* A writer may have been killed in the meantime. From here on nobody undoes what it left. */
     if (*error == 0 && !endured && hooks->is_broken != NULL && hooks->is_broken(file->descriptor)) {
@@ -331,6 +342,8 @@ int rootstock_lmdb_start(rootstock_environment *environment, const char *path, c
     *code = prepare_lock(environment, path, message);
     if (*code != ROOTSTOCK_OK) return lmdb;
     if (environment->opening_descriptor >= 0) close(environment->opening_descriptor); /* LMDB has none open */
+    environment->opening_descriptor = -1;
+    if (environment->lockless != 0) return start_once(environment, facts);
     lmdb = rootstock_lmdb_take_turn(environment->lock_path, &environment->opening_descriptor);
     if (lmdb == EBUSY) {
         *code = cannot(message, ROOTSTOCK_BUSY, path, "another process has been opening it for five seconds",
@@ -367,6 +380,8 @@ int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const 
     environment->read_only = options->read_only;
     environment->lock_descriptor = file.descriptor;
     environment->opening_descriptor = -1;
+    environment->lockless = file.lockless;
+    environment->sharing = file.lockless != 0;
     environment->path = file.real;
     environment->lock_path = file.lock_path;
     environment->options = *options;
@@ -379,6 +394,7 @@ int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const 
     pthread_mutex_init(&environment->map_mutex, NULL);
     pthread_mutex_init(&environment->trees_mutex, NULL);
     pthread_mutex_init(&environment->readers_mutex, NULL);
+    pthread_mutex_init(&environment->sharing_mutex, NULL);
     environment->form = file.form;
     environment->name = strdup(file.name);
     int lmdb =
@@ -400,6 +416,7 @@ int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const 
         return code;
     }
     rootstock_lmdb_end_opening(environment->lock_descriptor);
+    if (environment->lockless != 0) rootstock_lmdb_unshare(environment);
     if (undone != 0)
         rootstock_message(message, "commit %llu was undone: a power loss had broken it", (unsigned long long)undone);
     *result = environment;

@@ -31,10 +31,13 @@ static void sleep_milliseconds(long milliseconds) {
     nanosleep(&time, NULL);
 }
 
-static inline void enter(rootstock_environment *environment) {
+/* Returns 0, or an errno or code of ours: then there is nothing to leave. */
+static inline int enter(rootstock_environment *environment) {
+    int error = environment->lockless == 0 ? 0 : rootstock_lmdb_share(environment);
+    if (error != 0) return error;
     for (;;) {
         atomic_fetch_add(&environment->live, 1);
-        if (!atomic_load(&environment->moving)) return;
+        if (!atomic_load(&environment->moving)) return 0;
         atomic_fetch_sub(&environment->live, 1);
         pthread_mutex_lock(&environment->map_mutex);
         pthread_mutex_unlock(&environment->map_mutex);
@@ -43,6 +46,7 @@ static inline void enter(rootstock_environment *environment) {
 
 void rootstock_lmdb_leave(rootstock_environment *environment) {
     atomic_fetch_sub(&environment->live, 1);
+    if (environment->lockless != 0) rootstock_lmdb_unshare(environment);
 }
 
 /* Another process has grown the store past our map. Maps it anew, which LMDB allows under a live snapshot though it
@@ -72,13 +76,14 @@ static int move_map(rootstock_environment *environment) {
 int rootstock_lmdb_begin(rootstock_environment *environment, unsigned flags, MDB_txn **txn) {
     int cleared = 0;
     for (int moves = 0;;) {
-        enter(environment);
+        *txn = NULL;
+        int code = enter(environment);
+        if (code != 0) return code;
         if (atomic_load(&environment->must_reopen)) {
             rootstock_lmdb_leave(environment);
             return MDB_PANIC;
         }
-        *txn = NULL;
-        int code = rootstock_lmdb_begin_txn(environment, flags, txn);
+        code = rootstock_lmdb_begin_txn(environment, flags, txn);
         if (code == MDB_SUCCESS) return MDB_SUCCESS;
         rootstock_lmdb_leave(environment);
         if (code == MDB_MAP_RESIZED && moves++ < 3) {
@@ -354,9 +359,10 @@ int rootstock_lmdb_renew(rootstock_transaction *transaction) {
     if (lmdb_is_forked(environment)) return rootstock_lmdb_refuse_forked(environment);
     if (rootstock_lmdb_is_moved(environment)) return rootstock_lmdb_refuse_moved(environment);
     for (int moves = 0, idle = 0, reopened = 0;;) {
-        enter(environment);
+        int code = enter(environment);
+        if (code != 0) return rootstock_lmdb_failure(environment, code);
         size_t known = atomic_load(&environment->known_records);
-        int code = MDB_PANIC;
+        code = MDB_PANIC;
         if (!atomic_load(&environment->must_reopen)) {
             code = rootstock_lmdb_begin_txn(environment, MDB_RDONLY, &transaction->txn);
         }
@@ -389,7 +395,7 @@ uint64_t rootstock_lmdb_transaction_identifier(rootstock_transaction *transactio
 ** made part of last_commit, which would save registers for it each time. */
 static __attribute__((noinline)) uint64_t ask_last_commit(rootstock_environment *environment) {
     MDB_envinfo info;
-    enter(environment);
+    if (enter(environment) != 0) return 0;
     int code = mdb_env_info(environment->env, &info);
     rootstock_lmdb_leave(environment);
     return code == MDB_SUCCESS ? info.me_last_txnid : 0;

@@ -184,7 +184,7 @@ static int undo(int descriptor, last_commit *last) {
 
 /* 0 also where a file system has no such locks: there are no writers by them, then. */
 static int lock_patiently(int descriptor) {
-    int error = rootstock_lmdb_lock_patiently(descriptor);
+    int error = rootstock_lmdb_lock_patiently(descriptor, LOCK_EX);
     return error == EINVAL || error == ENOTSUP || error == ENOSYS ? 0 : error;
 }
 
