@@ -3,8 +3,9 @@
 **
 ** PyPI's pyproj has libsqlite3-341faa0b.so, and pysqlite3 has SQLite within its module. Preloaded, our names stand in
 ** front of these, too. A connection would then be the system's SQLite, while functions that we leave alone are those
-** of the other one, of another version. So, at its first opening, the objects that are linked to the other SQLite get
-** its own functions in place of ours, as if we were not there. Its databases stay native.
+** of the other one, of another version. So the objects that are linked to the other SQLite get its own functions in
+** place of ours, as if we were not there. That is done at its first opening, or when its function for that is asked for
+** by name. Its databases stay native.
 **
 ** An object's calls go through slots that the dynamic linker fills, each with a symbol's name in the relocations.
 */
@@ -44,7 +45,7 @@ static void *object_at(const void *address) {
 
 /* The SQLite that the object is linked to, or has within; null: the system's, ours or none. */
 static void *sqlite_of(void *handle) {
-    const void *found = dlsym(handle, "sqlite3_open_v2");
+    const void *found = rsti_dlsym(handle, "sqlite3_open_v2");
     if (found == NULL || rsti_is_internal(found) || rsti_is_own(found)) return NULL;
     return object_at(found);
 }
@@ -91,7 +92,7 @@ static void redirect(const object *in, const ElfW(Rela) * list, size_t bytes, bo
         void *function;
         if (strncmp(name, "sqlite3", 7) != 0) continue;
         if (!calls && !rsti_is_own(*(void *const *)slot)) continue;
-        function = dlsym(sqlite, name);
+        function = rsti_dlsym(sqlite, name);
         if (function != NULL) fill(in, slot, function);
     }
 }
@@ -133,6 +134,17 @@ static void redirect_all(void *sqlite) {
     free(objects.list);
 }
 
+void rsti_bundled_found(const void *function) {
+    void *object = object_at(function), *sqlite = object == NULL ? NULL : sqlite_of(object);
+    if (sqlite != NULL && sqlite == object) {
+        (void)pthread_mutex_lock(&mutex);
+        redirect_all(sqlite);
+        (void)pthread_mutex_unlock(&mutex);
+    }
+    if (sqlite != NULL) (void)dlclose(sqlite);
+    if (object != NULL) (void)dlclose(object);
+}
+
 void *rsti_bundled_function(const void *caller, const char *name) {
     Dl_info where;
     void *handle, *sqlite, *function = NULL;
@@ -144,7 +156,7 @@ void *rsti_bundled_function(const void *caller, const char *name) {
     (void)pthread_mutex_lock(&mutex);
     redirect_all(sqlite);
     (void)pthread_mutex_unlock(&mutex);
-    function = dlsym(sqlite, name);
+    function = rsti_dlsym(sqlite, name);
     if (function != NULL && dladdr(function, &where) != 0) rsti_say("the databases of %s: native", where.dli_fname);
     (void)dlclose(sqlite); /* the caller keeps it */
     return function;

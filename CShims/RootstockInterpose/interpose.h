@@ -23,6 +23,8 @@
 ** Circle: authorizer.c blob.c counts.c errors.c execute.c guest.c hooks.c module_registration.c open.c pragma.c
 ** prepare.c preupdate.c registry.c statements.c trace.c
 **   (a function of SQLite's is written by others: sqlite3_exec prepares and steps, a statement asks the authorizer).
+** Circle: bundled.c by_name.c choose.c real.c
+**   (what a name means is asked wherever the real functions are looked for, and tells of an SQLite brought along).
 */
 #ifndef ROOTSTOCK_INTERPOSE_H
 #define ROOTSTOCK_INTERPOSE_H
@@ -198,6 +200,8 @@ extern rsti_range rsti_real_exec; /* of its sqlite3_exec, which needs a real sta
 void rsti_start(void);
 /* The real function of that name; null if libsqlite3 has none. */
 void *rsti_real_function(const char *name);
+/* by_name.c: dlsym as the C library has it. */
+void *rsti_dlsym(void *handle, const char *name);
 /* To be had before the first use of sqlite3_api in every function that a program may call without a handle. */
 #define RSTI_START()                                                                                                   \
     do {                                                                                                               \
@@ -227,6 +231,8 @@ static inline bool rsti_is_own(const void *address) {
 /* The function of an SQLite of its own that the caller's object is linked to, which gets its calls from here on; null:
 ** the caller has none. Asked wherever a connection begins. */
 void *rsti_bundled_function(const void *caller, const char *name);
+/* The program gets this function, of an SQLite that is not the system's: that one's objects get their calls. */
+void rsti_bundled_found(const void *function);
 
 /* ---- registry.c ---- */
 /* The record of a connection to a store; null for any other. */

@@ -92,14 +92,15 @@ static void find_library(void) {
         char full[64];
         void *function;
         (void)snprintf(full, sizeof full, "sqlite3_%s", entries[i].name);
-        function = dlsym(library, full);
+        function = rsti_dlsym(library, full);
         if (entries[i].offset == offsetof(sqlite3_api_routines, step)) continue; /* the last: see RSTI_START */
         memcpy((char *)&rsti_routines + entries[i].offset, &function, sizeof function);
     }
-    rsti_library = segment_of(dlsym(library, "sqlite3_step"));
+    rsti_library = segment_of(rsti_dlsym(library, "sqlite3_step"));
     rsti_own = segment_of((const void *)(uintptr_t)rsti_start);
-    rsti_real_exec = code_of(dlsym(library, "sqlite3_exec"));
-    __atomic_store_n(&rsti_routines.step, (int (*)(sqlite3_stmt *))dlsym(library, "sqlite3_step"), __ATOMIC_RELEASE);
+    rsti_real_exec = code_of(rsti_dlsym(library, "sqlite3_exec"));
+    __atomic_store_n(&rsti_routines.step, (int (*)(sqlite3_stmt *))rsti_dlsym(library, "sqlite3_step"),
+                     __ATOMIC_RELEASE);
     __atomic_store_n(&sqlite3_api, &rsti_routines, __ATOMIC_RELEASE);
 }
 
@@ -115,5 +116,5 @@ void rsti_start(void) {
 
 void *rsti_real_function(const char *name) {
     RSTI_START();
-    return dlsym(library, name);
+    return rsti_dlsym(library, name);
 }

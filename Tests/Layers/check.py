@@ -20,7 +20,8 @@ import tempfile
 
 PUBLIC = 'public'  # the public header belongs to the interface, and everybody may read it
 
-SQLITE = 'sqlite3_api'  # the table of SQLite's functions: whoever links the C code provides it
+# The table of SQLite's functions, which whoever links the C code provides, and what the interposer defines in front of the C library's.
+OTHERS = {'sqlite3_api', 'dlsym'}
 
 
 class Layer:
@@ -93,7 +94,7 @@ def read_symbols(root, layers, objects):
             *_, kind, symbol = line.split()
             if kind == 'U':
                 needs[path].add(symbol)
-            elif kind in 'TDBRC' and symbol != SQLITE:
+            elif kind in 'TDBRC' and symbol not in OTHERS:
                 defines[symbol] = path
     return defines, needs
 

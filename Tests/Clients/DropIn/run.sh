@@ -16,6 +16,7 @@ cases=0
 "$here/functions.sh" "$interposer"
 "$here/choices.sh" "$interposer"
 "$here/bundled.sh" "$interposer"
+"$here/by_name.sh" "$interposer"
 
 # both NAME COMMAND...: runs the command in a folder natively and in one of the same name on stores.
 both() {
