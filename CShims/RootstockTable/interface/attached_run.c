@@ -178,12 +178,7 @@ static void attach_function(sqlite3_context *context, int count, sqlite3_value *
     sqlite3_free(path);
     sqlite3_free(engine);
     sqlite3_free(options);
-    if (code != SQLITE_OK) {
-        rst_function_fail(context, c, code, message);
-        return;
-    }
-    sqlite3_free(message);
-    sqlite3_result_int(context, 0);
+    rst_function_end(context, c, code, message);
 }
 
 /* ---- statements as a whole ---- */
@@ -343,12 +338,7 @@ static void run_with(runner *run, sqlite3_context *context, int count, sqlite3_v
         code = run_whole(c, run, (const char *)sqlite3_value_text(values[0]),
                          (const char *)sqlite3_value_text(values[1]), total, flat, NULL, &message);
     sqlite3_free(flat);
-    if (code != SQLITE_OK) {
-        rst_function_fail(context, c, code, message);
-        return;
-    }
-    sqlite3_free(message);
-    sqlite3_result_int(context, 0);
+    rst_function_end(context, c, code, message);
 }
 
 static void run_function(sqlite3_context *context, int count, sqlite3_value **values) {

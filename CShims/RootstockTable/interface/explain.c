@@ -16,32 +16,30 @@
 
 static const char marker[] = " VIRTUAL TABLE INDEX ";
 
-/* The store's table that a plan line calls `name`, by itself or by the alias it has in the statement; null if it is
-** none. */
-static const rst_table *table_called(rst_connection *c, const char *sql, const char *name, size_t size) {
-    const char *p = sql, *end = sql + strlen(sql);
-    const rst_table *found = NULL, *previous = NULL;
-    char *text = sqlite3_mprintf("%.*s", (int)size, name);
-    if (text == NULL) return NULL;
-    found = rst_table_find(c, text);
-    while (found == NULL) {
-        rst_token token = rst_token_next(&p, end);
-        if (token.type == TOKEN_END) break;
-        if (rst_token_is(&token, "AS")) continue;
-        if (!rst_token_names(&token)) {
-            /* t('hint') AS a: the front door's way of INDEXED BY */
-            if (previous != NULL && rst_token_mark(&token, "(") && rst_token_skip_parentheses(&p, end)) continue;
-            previous = NULL;
-            continue;
-        }
-        if (previous != NULL && rst_token_same_name(&token, text))
-            found = previous;
-        else {
-            char *candidate = rst_token_name(&token);
-            previous = candidate == NULL ? NULL : rst_table_find(c, candidate);
-            sqlite3_free(candidate);
-        }
+/* The store's table that has the alias below the node; or null. */
+static const rst_table *table_behind(rst_connection *c, const rst_syntax *node, const char *alias) {
+    const rst_syntax *as =
+        node->kind == SYNTAX_TABLE || node->kind == SYNTAX_TARGET ? rst_syntax_child(node, SYNTAX_ALIAS) : NULL;
+    const rst_table *found = NULL;
+    rst_token name, schema;
+    if (as != NULL && (name = rst_syntax_name(as->last, &schema), rst_token_same_name(&name, alias))) {
+        char *text;
+        name = rst_syntax_name(node->first, &schema);
+        text = rst_token_name(&name);
+        found = text == NULL ? NULL : rst_table_find(c, text);
+        sqlite3_free(text);
     }
+    for (const rst_syntax *child = node->first; child != NULL && found == NULL; child = child->next)
+        found = table_behind(c, child, alias);
+    return found;
+}
+
+/* The store's table that a plan line calls `name`, by itself or by the alias it has in the statement; null if it is
+** none. root: the statement, or null. */
+static const rst_table *table_called(rst_connection *c, const rst_syntax *root, const char *name, size_t size) {
+    char *text = sqlite3_mprintf("%.*s", (int)size, name);
+    const rst_table *found = text == NULL ? NULL : rst_table_find(c, text);
+    if (text != NULL && found == NULL && root != NULL) found = table_behind(c, root, text);
     sqlite3_free(text);
     return found;
 }
@@ -103,7 +101,7 @@ static bool worth_an_index(levels *all, int64_t parent, const rst_table *table, 
 }
 
 /* The line as it would read natively, or null: keep it. */
-static char *native_words(rst_connection *c, const char *sql, const char *detail, levels *all, int64_t parent) {
+static char *native_words(rst_connection *c, const rst_syntax *root, const char *detail, levels *all, int64_t parent) {
     const char *at = strstr(detail, marker), *rest, *plan, *name = NULL, *shown, *behind = "";
     const rst_table *table;
     const rst_plan *made;
@@ -127,7 +125,7 @@ static char *native_words(rst_connection *c, const char *sql, const char *detail
     if (sqlite3_strnicmp(name, "sqlite_master ", 14) == 0 || sqlite3_strnicmp(name, "sqlite_schema ", 14) == 0) {
         return sqlite3_mprintf("SCAN %.*s%s", (int)size, name, rest);
     }
-    table = table_called(c, sql, name, size);
+    table = table_called(c, root, name, size);
     if (table == NULL) return NULL;
     made = rst_plan_of(table, (int)strtol(at + sizeof marker - 1, NULL, 10), store_of(c)->epoch);
     if (made != NULL) {
@@ -150,6 +148,8 @@ static char *native_words(rst_connection *c, const char *sql, const char *detail
 static int fill(rst_connection *c, sqlite3_value **values, rst_listing *listing, char **message) {
     const char *sql = values[0] == NULL ? NULL : (const char *)sqlite3_value_text(values[0]);
     sqlite3_stmt *statement = NULL;
+    const rst_syntax *root;
+    rst_syntax_tree tree;
     levels all = {.automatic = rst_automatic_pragma(c)};
     char *text;
     int code, result;
@@ -162,15 +162,17 @@ static int fill(rst_connection *c, sqlite3_value **values, rst_listing *listing,
     code = sqlite3_prepare_v2(c->db, text, -1, &statement, NULL);
     sqlite3_free(text);
     if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(c->db));
+    root = rst_syntax_parse(&tree, sql, sql + strlen(sql)) == SQLITE_OK ? tree.root : NULL;
     while (code == SQLITE_OK && statement != NULL && sqlite3_step(statement) == SQLITE_ROW) {
         const char *detail = (const char *)sqlite3_column_text(statement, 3);
         int64_t line = sqlite3_column_int64(statement, 0), parent = sqlite3_column_int64(statement, 1);
-        char *words = detail == NULL ? NULL : native_words(c, sql, detail, &all, parent);
+        char *words = detail == NULL ? NULL : native_words(c, root, detail, &all, parent);
         if (detail != NULL && words == NULL) note_line(&all, line, parent, detail);
         code = rst_listing_add(listing, "iiis", sqlite3_column_int64(statement, 0), sqlite3_column_int64(statement, 1),
                                sqlite3_column_int64(statement, 2), words == NULL ? detail : words);
         sqlite3_free(words);
     }
+    rst_syntax_free(&tree);
     result = sqlite3_finalize(statement);
     if (code == SQLITE_OK && result != SQLITE_OK) {
         rst_set_message(message, "%s", sqlite3_errmsg(c->db));

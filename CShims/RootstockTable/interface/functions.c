@@ -105,20 +105,7 @@ static void rewrite_function(sqlite3_context *context, int count, sqlite3_value 
 /* rootstock_ddl(sql, arguments ...): runs a schema change, with the values of its parameters; always 0, so that "SELECT
 ** 1 WHERE rootstock_ddl(...)" has no rows. */
 static void ddl_function(sqlite3_context *context, int count, sqlite3_value **values) {
-    rst_connection *c = rst_function_connection(context);
-    char *message = NULL;
-    const char *sql = (const char *)sqlite3_value_text(values[0]);
-    sqlite3_value **flat = NULL;
-    int code = SQLITE_OK, total = count - 1;
-    if (sql == NULL || store_of(c)->shared == NULL) {
-        rst_function_fail(context, c, SQLITE_ERROR, sqlite3_mprintf("no store is open on this connection"));
-        return;
-    }
-    if (rst_argument_pack_any(count - 1, values + 1))
-        code = rst_argument_pack_open(count - 1, values + 1, &flat, &total);
-    if (code == SQLITE_OK) code = rst_ddl(c, sql, total, flat != NULL ? flat : values + 1, &message);
-    sqlite3_free(flat);
-    rst_function_end(context, c, code, message);
+    rst_argument_pack_run(context, count, values, rst_ddl);
 }
 
 /* rootstock_detach(name): DETACH, but not of the store's own. */

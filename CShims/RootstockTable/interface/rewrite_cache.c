@@ -32,7 +32,7 @@
 #include <emmintrin.h>
 #endif
 
-enum { REMEMBERED = 128, SHORTS = 8, SHORTEST = 8, LONGEST = 1024, MADE_LONGEST = 8192 };
+enum { REMEMBERED = 128, SHORTEST = 8, LONGEST = 1024, MADE_LONGEST = 8192 };
 
 /* In place of what a shape becomes: it was met once; it has no pattern. */
 static char met_once, has_none;
@@ -44,16 +44,9 @@ typedef struct remembered {
     uint64_t seen; /* of the text that was looked through here last: seen twice, it is remembered */
 } remembered;
 
-/* BEGIN, COMMIT, END and the like, of 4 to 7 bytes: the first four and the last four, and how many there are. */
-typedef struct remembered_short {
-    uint64_t bytes;
-    size_t size;
-} remembered_short;
-
 typedef struct rst_rewrite_cache {
     uint64_t state; /* c->schema_state that they hold for */
     remembered texts[REMEMBERED];
-    remembered_short shorts[SHORTS];
 } rst_rewrite_cache;
 
 static inline uint64_t word_at(const char *p) {
@@ -101,19 +94,10 @@ static inline const remembered *find(const rst_rewrite_cache *rewrite_cache, con
     return place->size == size && same_text(place->text, sql, size) ? place : NULL;
 }
 
-static inline remembered_short short_text(const char *sql, size_t size) {
-    uint32_t first, last;
-    memcpy(&first, sql, 4);
-    memcpy(&last, sql + size - 4, 4);
-    return (remembered_short){first | (uint64_t)last << 32, size};
-}
-static inline size_t place_of_short(remembered_short text) {
-    return (text.bytes + text.size) * 0x9E3779B97F4A7C15u >> 61;
-}
-static bool is_short_remembered(const rst_rewrite_cache *rewrite_cache, const char *sql, size_t size) {
-    if (size < 4 || size > 7) return false;
-    remembered_short text = short_text(sql, size), there = rewrite_cache->shorts[place_of_short(text)];
-    return there.bytes == text.bytes && there.size == size;
+/* BEGIN, COMMIT, END and the like as a text of SHORTEST bytes, which no other one has. */
+static const char *padded(const char *sql, size_t size, char room[SHORTEST]) {
+    memset(room, 0, SHORTEST);
+    return memcpy(room, sql, size);
 }
 
 /* ---- the look through a query ---- */
@@ -253,17 +237,19 @@ static bool is_known(rst_connection *c, const char *sql, const char *end, char *
 static void put(rst_connection *c, const char *sql, size_t size, char *made) {
     rst_front *front = front_of(c);
     remembered *place, new = {.size = size, .made = made};
+    char room[SHORTEST];
     bool keeps = size >= 4 && size <= LONGEST && store_of(c)->shared != NULL && !schema_of(c)->sidecar &&
                  schema_of(c)->triggers_epoch == store_of(c)->epoch && front->attached == NULL;
     /* What these names mean hangs on temp tables, too, of which no schema of ours tells. */
     for (const char *p = sql, *end = sql + size; p < end && keeps; p++)
         keeps = (*p != '_' && (*p | 0x20) != 'x') || !may_concern(sql, p, end);
     keeps = keeps && is_ready(c); /* else the long way again */
-    if (keeps && size >= SHORTEST) new.text = sqlite3_malloc64(size);
-    if (keeps && size < SHORTEST && made == NULL) {
-        remembered_short brief = short_text(sql, size);
-        front->rewrite_cache->shorts[place_of_short(brief)] = brief;
+    if (size < SHORTEST) {
+        keeps = keeps && made == NULL;
+        sql = padded(sql, size, room);
+        size = new.size = SHORTEST;
     }
+    if (keeps) new.text = sqlite3_malloc64(size);
     if (new.text == NULL) {
         forget(&new);
         return;
@@ -410,12 +396,13 @@ static bool has_cast(const char *sql, const char *end) {
 
 bool rst_rewrite_cache_has(rst_connection *c, const char *sql, const char *end, char **made) {
     rst_front *front = front_of(c);
+    char room[SHORTEST];
     static const char mask[8] = {-1, -1, -1, -1, -1, -1, -1, 0}, select[8] = "select ";
     size_t size = (size_t)(end - sql);
     if (__builtin_expect(front->attached != NULL, false)) return false;
     if (size < SHORTEST)
         return front->rewrite_cache != NULL && front->rewrite_cache->state == planner_of(c)->schema_state &&
-               is_short_remembered(front->rewrite_cache, sql, size);
+               find(front->rewrite_cache, padded(sql, size, room), SHORTEST) != NULL;
     /* SELECT count(*) FROM t has a way of its own. */
     /* With an index on an expression, or of rows that are not something, a query may have to say what it compares. With
     ** an index of some rows a CAST hides its value (cast_literals.c). */

@@ -53,11 +53,27 @@ int rst_argument_pack_open(int count, sqlite3_value **values, sqlite3_value ***f
     return SQLITE_OK;
 }
 
-bool rst_argument_pack_any(int count, sqlite3_value **values) {
+static bool has_pack(int count, sqlite3_value **values) {
     for (int i = 0; i < count; i++)
         if (sqlite3_value_type(values[i]) == SQLITE_NULL && sqlite3_value_pointer(values[i], pack_type) != NULL)
             return true;
     return false;
+}
+
+void rst_argument_pack_run(sqlite3_context *context, int count, sqlite3_value **values, rst_packed_run *run) {
+    rst_connection *c = rst_function_connection(context);
+    const char *text = (const char *)sqlite3_value_text(values[0]);
+    sqlite3_value **flat = NULL;
+    char *message = NULL;
+    int code = SQLITE_OK, total = count - 1;
+    if (text == NULL || store_of(c)->shared == NULL) {
+        rst_function_fail(context, c, SQLITE_ERROR, sqlite3_mprintf("no store is open on this connection"));
+        return;
+    }
+    if (has_pack(total, values + 1)) code = rst_argument_pack_open(total, values + 1, &flat, &total);
+    if (code == SQLITE_OK) code = run(c, text, total, flat != NULL ? flat : values + 1, &message);
+    sqlite3_free(flat);
+    rst_function_end(context, c, code, message);
 }
 
 static void pack_function(sqlite3_context *context, int count, sqlite3_value **values) {

@@ -8,8 +8,9 @@
 
 /* Arguments with packs opened: *flat is from sqlite3_malloc, its values are the caller's. SQLITE_OK or SQLITE_NOMEM. */
 int rst_argument_pack_open(int count, sqlite3_value **values, sqlite3_value ***flat, int *total);
-/* Whether there is a pack among them: else rst_argument_pack_open has nothing to do. */
-bool rst_argument_pack_any(int count, sqlite3_value **values);
+/* An SQL function of a text and the values of its parameters, some of them packs: runs the text with them. */
+typedef int rst_packed_run(rst_connection *c, const char *text, int count, sqlite3_value **values, char **message);
+void rst_argument_pack_run(sqlite3_context *context, int count, sqlite3_value **values, rst_packed_run *run);
 /* ",?1,?2 ..." for a call, packed where they are many. */
 int rst_argument_pack_arguments(const rst_parameters *parameters, sqlite3_str *out);
 /* A result that stands for a row, for rootstock_value(); the row must outlive the statement's step. */

@@ -239,24 +239,15 @@ static void commit_function(sqlite3_context *context, int count, sqlite3_value *
     rst_function_end(context, c, code, message);
 }
 
-static void run_function(sqlite3_context *context, int count, sqlite3_value **values) {
-    rst_connection *c = rst_function_connection(context);
-    const char *text = (const char *)sqlite3_value_text(values[0]);
-    char *message = NULL;
-    sqlite3_value **flat = NULL;
-    rst_program program;
-    int code = SQLITE_OK, total = count - 1;
-    if (text == NULL || store_of(c)->shared == NULL) {
-        rst_function_fail(context, c, SQLITE_MISUSE, sqlite3_mprintf("no store is open on this connection"));
-        return;
-    }
-    memset(&program, 0, sizeof program);
-    if (rst_argument_pack_any(count - 1, values + 1))
-        code = rst_argument_pack_open(count - 1, values + 1, &flat, &total);
-    if (code == SQLITE_OK) code = rst_program_run(c, text, total, flat != NULL ? flat : values + 1, &program, &message);
-    sqlite3_free(flat);
+static int run_text(rst_connection *c, const char *text, int count, sqlite3_value **values, char **message) {
+    rst_program program = {0};
+    const int code = rst_program_run(c, text, count, values, &program, message);
     rst_program_clear(&program);
-    rst_function_end(context, c, code, message);
+    return code;
+}
+
+static void run_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    rst_argument_pack_run(context, count, values, run_text);
 }
 
 /* rootstock_refused(message): in the body of a trigger, where a statement of it stood that cannot be had. */

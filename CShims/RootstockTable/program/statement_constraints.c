@@ -143,19 +143,7 @@ static int settle(rst_connection *c, const char *text, int count, sqlite3_value 
 }
 
 static void settle_function(sqlite3_context *context, int count, sqlite3_value **values) {
-    rst_connection *c = rst_function_connection(context);
-    const char *text = (const char *)sqlite3_value_text(values[0]);
-    char *message = NULL;
-    sqlite3_value **flat = NULL;
-    int code = SQLITE_MISUSE, total = count - 1;
-    if (text != NULL && store_of(c)->shared != NULL) {
-        code = SQLITE_OK;
-        if (rst_argument_pack_any(count - 1, values + 1))
-            code = rst_argument_pack_open(count - 1, values + 1, &flat, &total);
-        if (code == SQLITE_OK) code = settle(c, text, total, flat != NULL ? flat : values + 1, &message);
-        sqlite3_free(flat);
-    }
-    rst_function_end(context, c, code, message);
+    rst_argument_pack_run(context, count, values, settle);
 }
 
 int rst_statement_constraints_register(rst_connection *c) {

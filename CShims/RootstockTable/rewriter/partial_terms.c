@@ -159,19 +159,6 @@ static void tell(teller *t, const rst_syntax *node, int depth) {
     }
 }
 
-/* Whether a term of hints stands there already, that of INDEXED BY or NOT INDEXED: a plan takes one. */
-static bool has_hint(const rst_syntax *node) {
-    static const char hint[] = "\"rootstock hint\"";
-    const size_t size = sizeof hint - 1;
-    if (node->kind == SYNTAX_NAME && (size_t)(node->end - node->start) >= size &&
-        memcmp(node->end - size, hint, size) == 0)
-        return true;
-    for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
-        if (has_hint(child)) return true;
-    }
-    return false;
-}
-
 /* The WHERE of an UPDATE or DELETE with the same, as a term: a target takes no argument (target_hint.c). */
 static void tell_target(teller *t, const rst_syntax *change) {
     static const rst_syntax_kind others[] = {SYNTAX_FROM, SYNTAX_ORDER, SYNTAX_LIMIT, SYNTAX_RETURNING};
@@ -183,7 +170,9 @@ static void tell_target(teller *t, const rst_syntax *change) {
         if (rst_syntax_child(change, others[i]) != NULL) return;
     }
     rst_statement_read(t->tree, t->text, t->end, &parts);
-    table = where == NULL || has_hint(where) || rst_has_target_hint(&parts)
+    /* A plan takes one term of hints: that of INDEXED BY or NOT INDEXED stands there already. */
+    table = where == NULL || rst_text_mentions(where->start, where->end, "\"rootstock hint\"") ||
+                    rst_has_target_hint(&parts)
                 ? NULL
                 : rst_target(t->c, &parts.schema, &parts.table);
     if (table == NULL || !has_exclusions(table)) return;
