@@ -91,6 +91,13 @@ struct rst_foreign_key {
     bool deferred;
 };
 
+/* A column that the rows of one group are sorted by (scan_groups.c). */
+enum { GROUP_TERMS = 8 };
+typedef struct rst_group_term {
+    int16_t column;
+    uint8_t descending;
+} rst_group_term;
+
 /* A way to reach rows; made by xBestIndex, found again by number in xFilter. See plan.c for the meaning. */
 typedef struct rst_plan {
     uint64_t epoch;               /* of the connection's schema when it was made */
@@ -135,6 +142,9 @@ typedef struct rst_plan {
     bool first_rows;  /* ... and any rows of one value are as good as others: there is no other term */
     bool distinct;    /* ... of which one row of each value is enough (plan_distinct.c) */
     bool sorted;      /* SQLite says which rows it sorts: these count (sort_hint.c) */
+    int groups; /* how many leading columns the rows of a group share, which are sorted by group_terms; 0: none are */
+    int group_term_count;
+    rst_group_term group_terms[GROUP_TERMS]; /* column -1: the rowid */
     char *description;
     char *scan;                  /* of an automatic plan: what the scan is called where the index is not worth making */
     struct rst_automatic *state; /* of an automatic plan that has run */
@@ -154,7 +164,8 @@ enum { PLAN_NUMBER_BITS = 16, PLAN_NUMBERS = 0xFFFF, PLAN_EPOCHS = 0x7FFF };
 #define ROOTSTOCK_OFFSET_HINT "rootstock offset"
 /* The same of a table by one of whose columns a join is sorted first. a or d: the direction; t or a blank: as
 ** ROOTSTOCK_TERMS_HINT, too; a colon, and the column's name (sort_hint.c). Before the colon: n where NULLs come at the
-** other end than in SQLite's own order; o where the same is the only term. */
+** other end than in SQLite's own order; o where the same is the only term. g for a or d, and no name: the table may
+** sort groups of rows (plan_groups.c). */
 #define ROOTSTOCK_ORDER_HINT "rootstock order "
 /* The same of a table with terms that choose its rows and that xBestIndex is not shown. Their number (own_terms.c). */
 #define ROOTSTOCK_OWN_HINT "rootstock own "

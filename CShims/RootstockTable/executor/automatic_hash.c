@@ -130,37 +130,11 @@ int rst_automatic_hash_arguments(const rst_cursor *k, sqlite3_value **values, ui
     return SQLITE_OK;
 }
 
-/* The column of the row under the cursor. */
-static int row_value(rst_cursor *k, int column, rootstock_value *value) {
-    const rst_table *table = k->table;
-    bool has_nul;
-    int code, slot;
-    if (!k->row_located) {
-        code = rst_cursor_entry_column(k, column, value);
-        if (code != SQLITE_NOTFOUND)
-            return code == SQLITE_CORRUPT ? rst_cursor_corrupt(k, "malformed index entry") : code;
-        code = rst_cursor_locate(k);
-        if (code != SQLITE_OK) return code;
-    }
-    if (!k->row_open) {
-        if (rootstock_row_open(&k->row, k->row_value->data, k->row_value->size) != SQLITE_OK)
-            return rst_cursor_corrupt(k, "malformed row");
-        k->row_open = true;
-    }
-    slot = table->slot[column];
-    if (slot >= 0 && k->row.compact && slot < k->row.count) {
-        code = rootstock_row_column(&k->row, slot, value, NULL);
-    } else {
-        code = rst_stored_column(table, k->row_key, &k->row, column, value, &has_nul, &k->scratch);
-    }
-    return code == SQLITE_CORRUPT ? rst_cursor_corrupt(k, "malformed row") : code;
-}
-
 int rst_automatic_hash_row(rst_cursor *k, bool numbers, sqlite3_stmt **asks, uint32_t *hash) {
     *hash = 0;
     for (int i = 0; i < k->plan->automatic; i++) {
         rootstock_value value;
-        int code = row_value(k, k->plan->automatic_columns[i], &value);
+        int code = rst_cursor_value(k, k->plan->automatic_columns[i], &value);
         if (code == SQLITE_OK && value.type == VALUE_TEXT && may_be_number(&value))
             code = number_of(k->connection, asks, &value);
         if (code == SQLITE_OK && numbers && value.type != VALUE_INTEGER && value.type != VALUE_REAL)

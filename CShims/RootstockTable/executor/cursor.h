@@ -6,6 +6,7 @@
 **   cursor_filter.c  finds the first row
 **   cursor_walk.c    goes from row to row
 **   scan_sort.c      sorts where the tree's order is not the one asked for
+**   scan_groups.c    sorts group by group
 **   cursor_entry.c   reads index entries
 **   cursor_column.c  gives the columns
 **
@@ -18,8 +19,9 @@
 #include "executor/ranges.h"
 
 typedef struct rst_candidate {
-    unsigned char *bytes; /* key, then value */
-    size_t key_size, value_size, order_from;
+    unsigned char *bytes; /* key, value, and what else it is sorted by */
+    size_t key_size, value_size, behind_size;
+    size_t order_from, order_to; /* what of the key it is sorted by first */
 } rst_candidate;
 
 /* Rows found ahead of the walk through an index (scan_prefetch.c). */
@@ -108,7 +110,7 @@ typedef struct rst_cursor {
     uint64_t remaining;      /* count_only: rows to come, this one included */
     uint64_t counted;        /* and rows gone by */
     rst_row_image *image;
-    rst_candidate *candidates; /* ambiguous equality with an order: collected and sorted */
+    rst_candidate *candidates; /* ambiguous equality with an order, or a group: collected and sorted */
     int candidate_count, candidate;
     rootstock_buffer own;  /* the entry's bytes, in a write transaction */
     rootstock_buffer hold; /* value of a long key's row */
@@ -246,6 +248,14 @@ int rst_cursor_candidates_known(rst_cursor *k);
 int rst_cursor_give_candidate(rst_cursor *k);
 void rst_cursor_free_candidates(rst_cursor *k);
 
+/* ---- scan_groups.c ---- */
+/* The cursor is on the first entry of a group, or at the end: to the first row of the group. */
+int rst_cursor_enter_group(rst_cursor *k);
+/* The last row of a group is left: to the first one of the next. */
+int rst_cursor_next_group(rst_cursor *k);
+/* Appends what the row under the cursor is sorted by within its group. */
+int rst_cursor_group_key(rst_cursor *k, rootstock_buffer *out);
+
 /* ---- automatic.c ---- */
 /* The first row of an automatic plan by its transient index. SQLITE_NOTFOUND: there is none, scan. */
 int rst_automatic_filter(rst_cursor *k, sqlite3_value **values);
@@ -302,6 +312,8 @@ int rst_cursor_list_next(rst_cursor *k);
 int rst_cursor_entry_key(rst_cursor *k, int column, rootstock_value *value);
 /* What the index entry holds of a part of the index. */
 int rst_cursor_entry_part(rst_cursor *k, int part, rootstock_value *value);
+/* The column, not the rowid, of the row under the cursor. */
+int rst_cursor_value(rst_cursor *k, int column, rootstock_value *value);
 /* A column of the index entry, if it is there. SQLITE_NOTFOUND if not. */
 int rst_cursor_entry_column(rst_cursor *k, int column, rootstock_value *value);
 

@@ -6,6 +6,7 @@
 ** deleted the row since the cursor came here: there its columns are NULL, as SQLite shows them.
 */
 #include "executor/executor.h"
+#include "executor/change.h"
 #include "executor/cursor.h"
 
 #include <string.h>
@@ -160,4 +161,29 @@ int rst_cursor_entry_column(rst_cursor *k, int column, rootstock_value *value) {
         if (index->parts[p].column == column) return rst_cursor_entry_part(k, p, value);
     }
     return SQLITE_NOTFOUND;
+}
+
+int rst_cursor_value(rst_cursor *k, int column, rootstock_value *value) {
+    const rst_table *table = k->table;
+    bool has_nul;
+    int code, slot;
+    if (!k->row_located) {
+        code = rst_cursor_entry_column(k, column, value);
+        if (code != SQLITE_NOTFOUND)
+            return code == SQLITE_CORRUPT ? rst_cursor_corrupt(k, "malformed index entry") : code;
+        code = rst_cursor_locate(k);
+        if (code != SQLITE_OK) return code;
+    }
+    if (!k->row_open) {
+        if (rootstock_row_open(&k->row, k->row_value->data, k->row_value->size) != SQLITE_OK)
+            return rst_cursor_corrupt(k, "malformed row");
+        k->row_open = true;
+    }
+    slot = table->slot[column];
+    if (slot >= 0 && k->row.compact && slot < k->row.count) {
+        code = rootstock_row_column(&k->row, slot, value, NULL);
+    } else {
+        code = rst_stored_column(table, k->row_key, &k->row, column, value, &has_nul, &k->scratch);
+    }
+    return code == SQLITE_CORRUPT ? rst_cursor_corrupt(k, "malformed row") : code;
 }

@@ -210,6 +210,10 @@ static int filter_ranges(rst_cursor *k, int count, sqlite3_value **values) {
         code = plan->automatic_spelled ? rst_automatic_candidates(k, parts, values) : SQLITE_NOTFOUND;
         return code != SQLITE_NOTFOUND ? code : rst_cursor_collect(k, parts, rst_automatic_is_number(k, values));
     }
+    if (plan->groups > 0) {
+        code = rst_cursor_enter_range(k);
+        return code == SQLITE_OK ? rst_cursor_enter_group(k) : code;
+    }
     k->walking = !k->on_writer || plan->source != PLAN_INDEX;
     code = enter(k, values);
     if (plan->unique && code == SQLITE_OK && !k->eof && !k->on_writer && k->walker.run == NULL &&

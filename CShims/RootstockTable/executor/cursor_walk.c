@@ -105,8 +105,9 @@ __attribute__((noinline)) static int next_slowly(rst_cursor *k) {
         k->eof = true;
         return SQLITE_OK;
     }
-    if (k->candidates != NULL && k->candidate_count > 0 && k->ranges.ambiguous && k->candidate >= 0 &&
-        k->entry_key.data == k->candidates[k->candidate].bytes) {
+    if (k->candidates != NULL && k->candidate_count > 0 && (k->ranges.ambiguous || k->plan->groups > 0) &&
+        k->candidate >= 0 && k->entry_key.data == k->candidates[k->candidate].bytes) {
+        if (!k->ranges.ambiguous && k->candidate + 1 == k->candidate_count) return rst_cursor_next_group(k);
         k->candidate++;
         return rst_cursor_give_candidate(k);
     }

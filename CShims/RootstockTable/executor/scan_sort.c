@@ -36,6 +36,14 @@ int rst_cursor_give_candidate(rst_cursor *k) {
     return SQLITE_OK;
 }
 
+static int order_of(const rst_candidate *one, const rst_candidate *other) {
+    const int order = rootstock_key_compare(one->bytes + one->order_from, one->order_to - one->order_from,
+                                            other->bytes + other->order_from, other->order_to - other->order_from);
+    if (order != 0) return order;
+    return rootstock_key_compare(one->bytes + one->key_size + one->value_size, one->behind_size,
+                                 other->bytes + other->key_size + other->value_size, other->behind_size);
+}
+
 /* Merging keeps equal ones in key order. */
 static int sort_candidates(rst_cursor *k) {
     size_t count = (size_t)k->candidate_count;
@@ -53,9 +61,7 @@ static int sort_candidates(rst_cursor *k) {
                 bool first = b >= end;
                 if (a < middle && b < end) {
                     const rst_candidate *one = &from[a], *other = &from[b];
-                    int order =
-                        rootstock_key_compare(one->bytes + one->order_from, one->key_size - one->order_from,
-                                              other->bytes + other->order_from, other->key_size - other->order_from);
+                    int order = order_of(one, other);
                     first = k->plan->descending ? order >= 0 : order <= 0;
                 }
                 to[at] = first ? from[a++] : from[b++];
@@ -74,6 +80,7 @@ int rst_cursor_add_candidate(rst_cursor *k, const rst_part *parts) {
     enum { FIRST = 16 };
     const int count = k->candidate_count;
     rst_candidate *candidate;
+    unsigned char *behind;
     size_t offset = 0;
     if (count == 0 || (count >= FIRST && (count & (count - 1)) == 0)) { /* as many as there is room for */
         rst_candidate *more = sqlite3_realloc64(
@@ -81,19 +88,30 @@ int rst_cursor_add_candidate(rst_cursor *k, const rst_part *parts) {
         if (more == NULL) return SQLITE_NOMEM;
         k->candidates = more;
     }
+    k->enough.size = 0;
+    if (k->plan->groups > 0) {
+        const int code = rst_cursor_group_key(k, &k->enough);
+        if (code != SQLITE_OK) return code;
+    }
     candidate = &k->candidates[count];
     candidate->key_size = k->entry_key.size;
     candidate->value_size = k->entry_value.size;
-    candidate->bytes = sqlite3_malloc64(candidate->key_size + candidate->value_size + 1);
+    candidate->behind_size = k->enough.size;
+    candidate->bytes = sqlite3_malloc64(candidate->key_size + candidate->value_size + candidate->behind_size + 1);
     if (candidate->bytes == NULL) return SQLITE_NOMEM;
     memcpy(candidate->bytes, k->entry_key.data, candidate->key_size);
-    memcpy(candidate->bytes + candidate->key_size, k->entry_value.data, candidate->value_size);
+    behind = candidate->bytes + candidate->key_size;
+    if (candidate->value_size > 0) memcpy(behind, k->entry_value.data, candidate->value_size);
+    if (candidate->behind_size > 0) memcpy(behind + candidate->value_size, k->enough.data, candidate->behind_size);
     k->candidate_count++;
-    for (int p = 0; p < k->plan->equals && !k->plan->whole; p++) {
+    candidate->order_from = 0;
+    candidate->order_to = candidate->key_size;
+    for (int p = 0; p < k->plan->equals || p < k->plan->groups; p++) {
         if (rootstock_key_skip(candidate->bytes, candidate->key_size, &offset, &parts[p].key) != SQLITE_OK)
             return rst_cursor_corrupt(k, "malformed key");
+        if (p < k->plan->equals && !k->plan->whole) candidate->order_from = offset;
+        if (p + 1 == k->plan->groups) candidate->order_to = offset;
     }
-    candidate->order_from = offset;
     return SQLITE_OK;
 }
 

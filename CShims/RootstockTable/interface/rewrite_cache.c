@@ -24,6 +24,7 @@
 #include "interface/interface.h"
 #include "parser/shape.h"
 #include "rewriter/changes.h"
+#include "rewriter/expressions.h"
 #include "rewriter/transform.h"
 
 #include <limits.h>
@@ -112,21 +113,6 @@ static inline bool are_letters(const char *p, const char letters[4]) {
     return (there | 0x20202020u) == wanted;
 }
 
-/* Whether a comma or NULLS stands between p, a LIMIT's, and an ORDER before it: the nearest may be order_id. */
-static bool sorts_untold(const char *sql, const char *p) {
-    const char *word = p - 2; /* LAST or FIRST, unless a comment hides it */
-    bool untold = false;
-    while (word > sql && word[-1] == ' ') word--;
-    if (word > sql && word[-1] > ' ' && word[-1] != '/' && (word[-1] | 0x20) != 't' &&
-        memchr(sql, ',', (size_t)(p - sql)) == NULL)
-        return false;
-    for (; p - sql >= 5; p--) {
-        untold |= *p == ',' || ((*p | 0x20) == 's' && are_letters(p - 4, "null"));
-        if (untold && (*p | 0x20) == 'r' && are_letters(p - 4, "orde")) return true;
-    }
-    return false;
-}
-
 /* Whether NULL follows, or a comment that hides what does. */
 static bool behind_not(const char *p, const char *end) {
     while (p < end && (*p == ' ' || (*p >= '\t' && *p <= '\r'))) p++;
@@ -160,7 +146,7 @@ static bool may_concern(const char *sql, const char *p, const char *end) {
     case 'm':
     case 'M':
         if (end - p >= 6 && (p[1] | 0x20) == 'i' && (p[2] | 0x20) == 'n' && behind_min(p + 3)) return true;
-        return p - sql >= 2 && end - p >= 3 && are_letters(p - 2, "limi") && sorts_untold(sql, p);
+        return p - sql >= 2 && end - p >= 3 && are_letters(p - 2, "limi") && rst_sort_may_tell(sql, p - 2);
     case ')': return rst_row_value_in(p + 1, end);
     case ';':
     case '\0': return true;

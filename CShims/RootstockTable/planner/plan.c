@@ -212,7 +212,12 @@ static int choose(rst_table *table, sqlite3_index_info *info, const rst_candidat
     }
     plan.enough = rst_plan_distinct(table, info, k);
     plan.distinct = plan.enough > 0;
-    if (!plan.distinct) rst_plan_reject(table, info, k, &plan, &argument);
+    if (k->groups > 0) {
+        bool descending;
+        plan.groups = rst_plan_groups(table, info, k, &descending, plan.group_terms, &plan.group_term_count);
+    }
+    /* Of a group all rows are sorted: SQLite sees them all. */
+    if (!plan.distinct && plan.groups == 0) rst_plan_reject(table, info, k, &plan, &argument);
     if (k->skips > 0 && rst_plan_skips(info, k)) {
         /* SQLite counts from 0 then. */
         plan.skips = argument;
@@ -277,6 +282,12 @@ static void consider(rst_table *table, sqlite3_index_info *info, rst_candidate *
         k->ordered = k->in == 0 && rst_plan_gives_order(table, info, k, &k->descending, &k->whole);
     }
     if (!k->ordered) k->descending = k->whole = false;
+    if (!k->ordered && k->may_group) {
+        rst_group_term terms[GROUP_TERMS];
+        int count;
+        k->groups = rst_plan_groups(table, info, k, &k->descending, terms, &count);
+        k->ordered = k->groups > 0;
+    }
     if (!k->ordered) k->leads = rst_plan_has_first(table, k, &k->descending);
     /* An index that neither narrows, orders nor covers is no help. */
     if (k->source == PLAN_INDEX && k->equals == 0 && k->lower < 0 && k->upper < 0 && !k->ordered && !k->leads &&
@@ -386,6 +397,7 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
     k.exact = exact;
     k.trusted = trusted;
     k.first = first.column >= 0 ? &first : NULL;
+    k.may_group = first.groups;
     if (table->without_rowid) {
         k.source = PLAN_KEY;
         k.parts = table->key;
@@ -423,6 +435,7 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
         k.exact = exact;
         k.trusted = trusted;
         k.first = first.column >= 0 ? &first : NULL;
+        k.may_group = first.groups;
         k.forced = forced;
         k.index = i;
         k.parts = table->indexes[i].parts;
@@ -449,8 +462,8 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
         consider(table, info, &k, &best, &any);
     }
     /* Not beside INDEXED BY and NOT INDEXED, as natively; the other hints say nothing of indexes. */
-    if (hinted == NULL) rst_plan_automatic(table, info, &best);
-    best.automatic_spelled = hinted == NULL;
+    if (hinted == NULL && best.groups == 0) rst_plan_automatic(table, info, &best);
+    best.automatic_spelled = hinted == NULL && best.groups == 0;
     best.own = own;
     return choose(table, info, &best);
 }

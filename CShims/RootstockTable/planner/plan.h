@@ -13,6 +13,7 @@ typedef struct rst_first_term {
     bool descending;
     bool nulls_apart; /* NULLS LAST beside ASC, or FIRST beside DESC */
     bool alone;       /* ... and it is the only term */
+    bool groups;      /* there is no such term: groups of rows may be sorted (plan_groups.c) */
 } rst_first_term;
 
 typedef struct rst_candidate {
@@ -27,6 +28,8 @@ typedef struct rst_candidate {
     bool forced;                        /* INDEXED BY names it */
     const struct rst_first_term *first; /* of an ORDER BY that SQLite does not tell of; or null */
     bool leads;                         /* its walk has that term's order */
+    bool may_group;                     /* its walk may sort the rows of each group ... */
+    int groups;                         /* ... and does, as in rst_plan */
     int equal[64];                      /* constraint numbers */
     int equals;
     int in;             /* the equality, from 1, that is an IN taken whole; or 0 */
@@ -104,7 +107,15 @@ void rst_plan_note_like(const rst_table *table, sqlite3_index_info *info, int co
 /* Of how many leading columns of the candidate's key one row of each value is enough; 0: every row is given. */
 int rst_plan_distinct(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k);
 
+/* plan_groups.c */
+/* Whether the candidate has the order asked for if its groups are sorted: those of how many columns, from its first on,
+** and by what. 0: it has not. Else *descending is set. */
+int rst_plan_groups(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, bool *descending,
+                    rst_group_term *terms, int *term_count);
+
 /* plan_match.c */
+/* Whether the part of a key, a column, has the order that ORDER BY gives the column. */
+bool rst_plan_orders(const rst_table *table, int column, const rst_part *part);
 /* Whether the candidate's walk has the order of k->first, perhaps backwards. */
 bool rst_plan_has_first(const rst_table *table, const rst_candidate *k, bool *descending);
 /* The affinity by which a constraint on the column compares. */

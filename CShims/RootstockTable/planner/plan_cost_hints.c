@@ -58,12 +58,19 @@ static double rows_left(const rst_table *table, sqlite3_index_info *info, const 
 }
 
 double rst_sorted_cost(const sqlite3_index_info *info, const rst_candidate *k) {
-    if ((info->nOrderBy == 0 && k->first == NULL) || k->ordered || k->leads) return k->cost;
-    return rst_log_add(k->cost, k->rows + 16 + rst_log_estimate(k->rows / 10));
+    double sort = k->rows + 16 + rst_log_estimate(k->rows / 10);
+    /* Of a sort that has some terms already SQLite reckons the others. */
+    if (k->groups > 0)
+        sort += rst_log_estimate((info->nOrderBy - (k->groups - k->equals)) * 100 / info->nOrderBy) - 66;
+    else if ((info->nOrderBy == 0 && k->first == NULL) || k->ordered || k->leads)
+        return k->cost;
+    return rst_log_add(k->cost, sort);
 }
 
 bool rst_plan_first(const rst_table *table, const char *hint, rst_first_term *first) {
     const size_t at = hint[2] == ':' ? 3 : 4;
+    first->groups = hint[0] == 'g';
+    if (first->groups) return hint[1] == 't';
     const rst_token name = {TOKEN_WORD, hint + at, strlen(hint + at)};
     first->column = rst_column_named(table, &name);
     first->descending = hint[0] == 'd';

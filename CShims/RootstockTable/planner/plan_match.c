@@ -265,6 +265,11 @@ bool rst_plan_gives_order(const rst_table *table, sqlite3_index_info *info, cons
     return true;
 }
 
+bool rst_plan_orders(const rst_table *table, int column, const rst_part *part) {
+    return part->column >= 0 && part->key.collation != ROOTSTOCK_COLLATION_OWN &&
+           same_column(table, column, part->column) && orders_alike(table, column, part);
+}
+
 bool rst_plan_has_first(const rst_table *table, const rst_candidate *k, bool *descending) {
     const rst_part *part = &k->parts[k->equals]; /* behind the last one it is not read */
     if (k->first == NULL || k->in > 0 || k->unique) return false;

@@ -2,9 +2,9 @@
 ** plan_offset.c - whether a walk may go by the rows of an OFFSET itself. Where SQLite's offer of one can be taken,
 ** offset_hint.c tells.
 **
-** Invariant: rows are skipped only where SQLite would let every row of the plan through and sort none. Each constraint is
-** looked up and omitted, and the order asked for is the plan's. Nothing less makes the n-th row of the plan the n-th of
-** the statement.
+** Invariant: rows are skipped only where SQLite would let every row of the plan through and sort none. Each constraint
+** is looked up and omitted, and the order asked for is the plan's. Nothing less makes the n-th row of the plan the n-th
+** of the statement.
 */
 #include "planner/planner.h"
 #include "planner/plan.h"

@@ -16,6 +16,9 @@
 ** passed all of WHERE. The cursor counts these, and ends its walk behind the value that fills the LIMIT
 ** (scan_enough.c). A parameter that stands in LIMIT gets its number in ORDER BY, and is written as ?N in LIMIT.
 **
+** The parts of a compound with ORDER BY and LIMIT are merged, each in the whole order. Their tables are told that they
+** may sort the groups of an index's first columns (plan_groups.c): FROM p('rootstock order g :').
+**
 ** Invariants
 **  1. The rows that are sorted are the SELECT's own: it has no DISTINCT, GROUP BY, aggregate or window function.
 **  2. The table stands to the right of no LEFT JOIN and beside no RIGHT or FULL JOIN: where its walk ends, rows of
@@ -25,6 +28,8 @@
 #include "rewriter/expressions.h"
 #include "rewriter/hints.h"
 #include "rewriter/rewriter.h"
+
+#include <string.h>
 
 typedef struct sorted {
     rst_connection *c;
@@ -116,12 +121,8 @@ bool rst_term_is_plain(const rst_syntax *term, bool *descending, bool *apart) {
     return word.type == TOKEN_END;
 }
 
-/* Whether the SELECT sorts its own rows, in an order that SQLite tells no table of. */
-static bool sorts_rows(const rst_syntax *core, const rst_syntax *order, bool apart) {
-    if (order->first->next == NULL && !apart) return false;
-    for (const rst_syntax *term = order->first; term != NULL; term = term->next) {
-        if (!is_of_row(term->first)) return false;
-    }
+/* Whether the SELECT's results are of its rows, each by itself. */
+static bool gives_rows(const rst_syntax *core) {
     for (const rst_syntax *part = core->first; part != NULL; part = part->next) {
         switch (part->kind) {
         case SYNTAX_FROM:
@@ -133,6 +134,15 @@ static bool sorts_rows(const rst_syntax *core, const rst_syntax *order, bool apa
         }
     }
     return true;
+}
+
+/* Whether the SELECT sorts its own rows, in an order that SQLite tells no table of. */
+static bool sorts_rows(const rst_syntax *core, const rst_syntax *order, bool apart) {
+    if (order->first->next == NULL && !apart) return false;
+    for (const rst_syntax *term = order->first; term != NULL; term = term->next) {
+        if (!is_of_row(term->first)) return false;
+    }
+    return gives_rows(core);
 }
 
 /* A number without a sign, or a parameter. */
@@ -170,8 +180,8 @@ static bool move_count(sorted *s, const rst_syntax *e, sqlite3_str *term) {
     return true;
 }
 
-/* Hands the table its argument, beside the one that it may have. False: it cannot get one. */
-static bool hand(sorted *s, const rst_scope_item *item, int column, bool descending, const char *nulls) {
+/* Hands the table its argument, beside the one that it may have. False: it cannot get one. `order` is a, d or g. */
+static bool hand(sorted *s, const rst_scope_item *item, int column, char order, const char *nulls) {
     static const char terms[] = "('" ROOTSTOCK_TERMS_HINT "')";
     const rst_syntax *arguments = rst_syntax_child(item->node, SYNTAX_VECTOR);
     const char *start = item->behind, *end = start;
@@ -184,8 +194,8 @@ static bool hand(sorted *s, const rst_scope_item *item, int column, bool descend
         end = arguments->end;
     }
     rst_edits_add(&s->edits, start, end,
-                  sqlite3_mprintf("('" ROOTSTOCK_ORDER_HINT "%c%c%s:%q')", descending ? 'd' : 'a',
-                                  end > start ? 't' : ' ', nulls, item->table->columns[column].name));
+                  sqlite3_mprintf("('" ROOTSTOCK_ORDER_HINT "%c%c%s:%q')", order, end > start ? 't' : ' ', nulls,
+                                  column < 0 ? "" : item->table->columns[column].name));
     return true;
 }
 
@@ -206,7 +216,7 @@ static void tell_select(sorted *s, const rst_syntax *core, const rst_syntax *ord
     if (item == NULL || item->left || !may_lead(item->table, column) ||
         (scope.count == 1 && !leads_alone(item->table, column, rst_syntax_child(core, SYNTAX_WHERE))))
         return;
-    if (!hand(s, item, column, descending, !apart ? "" : order->first->next == NULL ? "o" : "n")) return;
+    if (!hand(s, item, column, descending ? 'd' : 'a', !apart ? "" : order->first->next == NULL ? "o" : "n")) return;
     term = sqlite3_str_new(NULL);
     sqlite3_str_appendf(term, ", rootstock_sorted(%.*s.\"rootstock row\"", (int)item->name.size, item->name.text);
     if (!move_count(s, limit->first, term) || (limit->last != limit->first && !move_count(s, limit->last, term)))
@@ -215,14 +225,53 @@ static void tell_select(sorted *s, const rst_syntax *core, const rst_syntax *ord
     rst_edits_add(&s->edits, order->end, order->end, sqlite3_str_finish(term));
 }
 
-static void visit(sorted *s, const rst_syntax *node) {
-    const rst_syntax *core = node->kind == SYNTAX_SELECT ? rst_syntax_child(node, SYNTAX_CORE) : NULL;
-    const rst_syntax *order = core == NULL ? NULL : core->next;
-    if (order != NULL && order->kind == SYNTAX_ORDER && order->next != NULL && order->next->kind == SYNTAX_LIMIT)
-        tell_select(s, core, order, order->next);
-    for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
-        if (child->kind != SYNTAX_RESULT) visit(s, child);
+/* The parts of a compound are merged, each in the order of all: their tables may have it group by group. */
+static void tell_parts(sorted *s, const rst_syntax *select) {
+    for (const rst_syntax *core = select->first; core != NULL; core = core->next) {
+        const rst_syntax *from = core->kind == SYNTAX_CORE ? rst_syntax_child(core, SYNTAX_FROM) : NULL;
+        rst_scope scope;
+        if (from != NULL && gives_rows(core) && rst_scope_of(s->c, s->tree, NULL, from, &scope) && scope.count == 1 &&
+            scope.items[0].table != NULL)
+            (void)hand(s, &scope.items[0], -1, 'g', "");
     }
+}
+
+/* few: the rows of a SELECT around the node are sorted, and only the first are asked for. */
+static void visit(sorted *s, const rst_syntax *node, bool few) {
+    const rst_syntax *core = node->kind == SYNTAX_SELECT ? rst_syntax_child(node, SYNTAX_CORE) : NULL;
+    const rst_syntax *order = core == NULL ? NULL : rst_syntax_child(node, SYNTAX_ORDER);
+    if (order != NULL && order->next != NULL && order->next->kind == SYNTAX_LIMIT) {
+        few = true;
+        if (core->next == order) tell_select(s, core, order, order->next);
+    }
+    if (few && core != NULL && core->next != NULL && core->next != order) tell_parts(s, node);
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
+        if (child->kind != SYNTAX_RESULT) visit(s, child, few && child->kind != SYNTAX_WHERE);
+    }
+}
+
+/* Whether a word's last five letters, of which the last is known, stand before p, in small or in great ones. */
+static inline bool ends_word(const char *p, const char letters[4]) {
+    uint32_t there, wanted;
+    memcpy(&there, p - 5, 4);
+    memcpy(&wanted, letters, 4);
+    return (there | 0x20202020u) == wanted;
+}
+
+bool rst_sort_may_tell(const char *sql, const char *limit) {
+    bool further = false, sorted = false;
+    for (const char *p = limit; p - sql >= 5; p--) {
+        const char last = (char)(p[-1] | 0x20);
+        further |= p[-1] == ',' || (last == 's' && ends_word(p, "null"));
+        if (last == 'r' && ends_word(p, "orde")) {
+            if (further) return true;
+            sorted = true;
+        }
+        if (sorted &&
+            ((last == 'n' && ends_word(p, "unio")) || (last == 't' && (ends_word(p, "xcep") || ends_word(p, "rsec")))))
+            return true;
+    }
+    return false;
 }
 
 int rst_sort_tell(rst_connection *c, rst_draft *draft) {
@@ -230,7 +279,7 @@ int rst_sort_tell(rst_connection *c, rst_draft *draft) {
     s.tree = rst_text_mentions(draft->text, draft->end, "limit") ? rst_draft_tree(draft) : NULL;
     if (s.tree == NULL) return draft->parsed == SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
     if (s.tree->root->kind != SYNTAX_SELECT) return SQLITE_OK;
-    visit(&s, s.tree->root);
+    visit(&s, s.tree->root, false);
     if (s.failed) rst_edits_free(&s.edits);
     return s.edits.count == 0 ? SQLITE_OK : rst_draft_write_sorted(c, draft, &s.edits);
 }

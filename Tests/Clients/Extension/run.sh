@@ -55,6 +55,12 @@ check "NULLS LAST with a LIMIT ends the walk of an index" "1
 SELECT id FROM t('rootstock order a o:a') ORDER BY a NULLS LAST, rootstock_sorted(t.\"rootstock row\", 2) LIMIT 2" \
     "SELECT rootstock_open('$store');
 SELECT rootstock_rewrite('SELECT id FROM t ORDER BY a NULLS LAST LIMIT 2');"
+check "the parts of a compound are walked in its order, group by group" "1
+SELECT a, id FROM t('rootstock order g :') UNION SELECT a, 1 FROM t('rootstock order g :') ORDER BY a DESC LIMIT 2
+0" \
+    "SELECT rootstock_open('$store');
+SELECT rootstock_rewrite('SELECT a, id FROM t UNION SELECT a, 1 FROM t ORDER BY a DESC LIMIT 2');
+SELECT count(*) FROM rootstock_explain(rootstock_rewrite('SELECT a, id FROM t UNION SELECT a, 1 FROM t ORDER BY a DESC LIMIT 2')) WHERE detail LIKE '%TEMP B-TREE%';"
 check "EXPLAIN is of what SQLite runs of a program" "1
 0
 1" "SELECT rootstock_open('$store');

@@ -87,6 +87,8 @@ SHAPES = [
     ("page of one's own", "SELECT * FROM ev WHERE who = ? AND (made, id) < (?, ?) ORDER BY made DESC, id DESC LIMIT 20", ("u5", "2020-01-05", 5)),
     ("page by rowid of one's own", "SELECT * FROM ev WHERE kind = ? AND id < ? ORDER BY id DESC LIMIT 20", ("k1", 10000)),
     ("sort of one table, LIMIT", "SELECT * FROM ev ORDER BY made DESC, who LIMIT 20", ()),
+    ("compound, LIMIT", "SELECT id, made, who FROM ev UNION SELECT v, k, id FROM p ORDER BY made DESC LIMIT 20", ()),
+    ("compound by two columns, LIMIT", "SELECT id, made FROM ev UNION ALL SELECT id, k FROM p ORDER BY made DESC, id LIMIT 20", ()),
     ("NULLS LAST, LIMIT", "SELECT * FROM ev ORDER BY n NULLS LAST LIMIT 20", ()),
     ("NULLS FIRST of one's own, LIMIT", "SELECT * FROM ev WHERE who = ? ORDER BY made DESC NULLS FIRST, id LIMIT 20", ("u5",)),
     ("least of a column with NULLs", "SELECT min(n) FROM ev", ()),

@@ -1,0 +1,44 @@
+-- The parts of a compound with ORDER BY and LIMIT are each walked in the order of an index, its groups sorted by the other columns: NULLs,
+-- both directions, collations, mixed types, keys WITHOUT ROWID, long texts, equalities that stand for several keys, rows of one's own writes.
+CREATE TABLE p (id INTEGER PRIMARY KEY, made TEXT, who TEXT COLLATE NOCASE, n, r REAL);
+CREATE INDEX pm ON p (made);
+CREATE INDEX pw ON p (who, made DESC);
+CREATE INDEX pn ON p (n DESC);
+CREATE INDEX pr ON p (r) WHERE r IS NOT NULL;
+INSERT INTO p VALUES (1, 'b', 'x', 5, 1), (2, 'a', 'X', '5', 1.5), (3, NULL, 'y', NULL, NULL), (4, 'b', 'X ', x'00', 1), (5, 'a', 'y', 5.0, 2),
+    (6, 'b', NULL, 'z', 1), (7, NULL, 'x', 9007199254740993, -1), (8, 'c', 'Y', 9007199254740992.0, 1);
+CREATE TABLE q (kind TEXT, id INT, made TEXT, n, PRIMARY KEY (kind, id DESC)) WITHOUT ROWID;
+CREATE INDEX qm ON q (made DESC, n);
+INSERT INTO q VALUES ('k', 1, 'b', 5), ('k', 2, 'a', '5'), ('j', 3, NULL, NULL), ('k', 4, 'b', 2), ('j', 5, 'a', 1), ('j', 6, 'c', 0);
+SELECT id, made FROM p UNION ALL SELECT id, made FROM q ORDER BY made DESC, id LIMIT 6;
+SELECT id, made FROM p UNION ALL SELECT id, made FROM q ORDER BY made, id DESC LIMIT 6 OFFSET 3;
+SELECT id, made FROM p UNION SELECT id, made FROM q ORDER BY made DESC LIMIT 20;
+SELECT id, made, who, n FROM p UNION SELECT id, made, kind, n FROM q ORDER BY made DESC LIMIT 5;
+SELECT id, made, who, n FROM p UNION SELECT id, made, kind, n FROM q ORDER BY made LIMIT 5;
+SELECT 'p' AS type, id, made FROM p UNION SELECT 'q', id, made FROM q ORDER BY made DESC LIMIT 7;
+SELECT made, n, id FROM p EXCEPT SELECT made, n, id FROM q ORDER BY made, n DESC LIMIT 5;
+SELECT made, n FROM p INTERSECT SELECT made, n FROM q ORDER BY n, made LIMIT 5;
+SELECT n, made, id FROM p UNION ALL SELECT n, made, id FROM q ORDER BY n DESC, made, id LIMIT 12;
+SELECT n, r, id FROM p UNION SELECT n, made, id FROM q ORDER BY n LIMIT 12;
+SELECT who, made, id FROM p WHERE who = 'X' UNION SELECT kind, made, id FROM q WHERE kind = 'k' ORDER BY made DESC, who LIMIT 6;
+SELECT made, r, id FROM p WHERE r IS NOT NULL UNION SELECT made, n, id FROM q ORDER BY r, made DESC LIMIT 9;
+SELECT n, made, id FROM p WHERE n = '5' UNION ALL SELECT n, made, id FROM q WHERE made = 'a' ORDER BY made, id DESC LIMIT 9;
+SELECT kind, made, id FROM q WHERE kind = 'k' UNION ALL SELECT kind, made, id FROM q WHERE kind = 'j' ORDER BY id DESC, made LIMIT 5;
+SELECT kind, n, made FROM q UNION ALL SELECT made, n, who FROM p WHERE who > 'x' ORDER BY kind DESC, n, made LIMIT 9;
+SELECT * FROM (SELECT id, made FROM p UNION ALL SELECT id, made FROM q) ORDER BY made DESC, id LIMIT 6;
+SELECT * FROM (SELECT id, made FROM p UNION SELECT id, made FROM q ORDER BY made, id LIMIT 4) JOIN q USING (id) ORDER BY id, n LIMIT 9;
+WITH z AS (SELECT id, made FROM p UNION ALL SELECT id, made FROM q) SELECT * FROM z ORDER BY made, id LIMIT 6;
+SELECT DISTINCT made, n FROM p UNION ALL SELECT made, n FROM q ORDER BY made, n LIMIT 9;
+SELECT made, count(*) FROM p GROUP BY made, n UNION ALL SELECT made, n FROM q ORDER BY made, 2 LIMIT 9;
+SELECT made, row_number() OVER (ORDER BY made, id) FROM p UNION ALL SELECT made, n FROM q ORDER BY made, 2 LIMIT 9;
+SELECT id, made FROM p WHERE id IN (SELECT id FROM q UNION SELECT n FROM q) UNION SELECT id, made FROM q ORDER BY made DESC LIMIT 4;
+BEGIN;
+INSERT INTO p VALUES (9, 'b', 'w', 1, 7), (10, printf('%.700c', 'c') || '2', 'w', 1, 7), (11, printf('%.700c', 'c') || '1', 'w', 1, 7);
+INSERT INTO q VALUES ('k', 9, 'b', 0), ('l', 1, printf('%.700c', 'c') || '1', 3);
+DELETE FROM p WHERE id = 4;
+SELECT id, substr(made, 1, 1), made FROM p UNION SELECT id, kind, made FROM q ORDER BY 3 DESC LIMIT 8;
+SELECT id, substr(made, 1, 1), made FROM p UNION SELECT id, kind, made FROM q ORDER BY 3 LIMIT 18;
+COMMIT;
+ANALYZE;
+SELECT id, made, who, n FROM p UNION SELECT id, made, kind, n FROM q ORDER BY made DESC LIMIT 5;
+SELECT n, made, id FROM p UNION ALL SELECT n, made, id FROM q ORDER BY n DESC, made, id LIMIT 12;
