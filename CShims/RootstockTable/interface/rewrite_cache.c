@@ -5,7 +5,7 @@
 ** letters without which no word that concerns us can be written:
 **   _          sqlite_schema, pragma_table_info ...
 **   x          INDEXED
-**   wi, oi     rowid, oid
+**   wi, oi     rowid, oid; JOIN, before a bound
 **   of, ft     OFFSET, LEFT JOIN
 **   ot         NOT NULL
 **   ik         LIKE
@@ -136,6 +136,7 @@ static bool may_concern(const char *sql, const char *p, const char *end) {
         if (end - p >= 6 && are_letters(p + 1, "ffse")) return true;
         if (p > sql && end - p >= 6 && (p[-1] | 0x20) == 'n' && (p[1] | 0x20) == 't' && behind_not(p + 2, end))
             return true;
+        if (p > sql && end - p >= 3 && (p[-1] | 0x20) == 'j' && (p[2] | 0x20) == 'n') return rst_bound_follows(p, end);
         return end - p >= 3 && sqlite3_strnicmp(p + 1, "id", 2) == 0;
     case 'w':
     case 'W': return end - p >= 3 && sqlite3_strnicmp(p + 1, "id", 2) == 0;

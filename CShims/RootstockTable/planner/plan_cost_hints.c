@@ -15,8 +15,10 @@
 
 #include <string.h>
 
-/* LogEst of what one row costs in a sort of as many as SQLite takes a table to have, beyond the row itself. */
-enum { SORT_OF_A_ROW = 16 + 43 };
+/* LogEst of what one row costs in a sort of as many as SQLite takes a table to have, beyond the row itself. A plan that
+** asks for no other table's row may still stand within loops, whose rows its own are sorted with. So its sort counts as
+** dearer: of two orders of loops that cost the same, the one that looks the sorted rows up by a join is taken. */
+enum { SORT_WITHIN = 16 + 43, SORT_OF_OWN = SORT_WITHIN + 4 };
 
 /* Whether a value that is looked up may come from another table, whose loop is then outside of this one. */
 static bool may_be_within(sqlite3_index_info *info, const rst_candidate *k) {
@@ -80,9 +82,13 @@ bool rst_plan_first(const rst_table *table, const char *hint, rst_first_term *fi
 }
 
 void rst_plan_tell(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k) {
-    double cost = rst_sorted_cost(info, k);
-    if ((info->nOrderBy > 0 || k->first != NULL) && may_be_within(info, k))
-        cost = rst_log_add(k->cost, k->rows + SORT_OF_A_ROW);
+    double cost = k->cost;
+    if (info->nOrderBy > 0 || k->first != NULL) {
+        if (may_be_within(info, k))
+            cost = rst_log_add(k->cost, k->rows + SORT_WITHIN);
+        else if (!k->ordered && !k->leads)
+            cost = rst_log_add(k->cost, k->rows + SORT_OF_OWN);
+    }
     info->estimatedCost = rst_from_log(cost);
     info->estimatedRows = (sqlite3_int64)rst_from_log(rows_left(table, info, k));
 }

@@ -29,30 +29,10 @@ typedef struct adding {
 
 /* ---- one hint ---- */
 
-/* The operand once more: `?` as the number that it has. */
-static void append_operand(adding *a, const rst_syntax *operand, sqlite3_str *out) {
-    const char *p = operand->start, *copied = p;
-    for (;;) {
-        rst_token token = rst_token_next(&p, operand->end);
-        rst_parameters parameters = {0};
-        int code;
-        if (token.type == TOKEN_END) break;
-        if (token.type != TOKEN_VARIABLE || token.size > 1) continue;
-        code = rst_parameters_number(a->c, a->text, token.text + 1, &parameters, NULL, NULL);
-        if (code == SQLITE_NOMEM)
-            a->code = code;
-        else if (code != SQLITE_OK)
-            a->refused = true; /* SQLite will say so of the text as it stands */
-        sqlite3_str_appendf(out, "%.*s?%d", (int)(token.text - copied), copied, parameters.highest);
-        copied = token.text + 1;
-        rst_parameters_free(&parameters);
-    }
-    sqlite3_str_append(out, copied, (int)(operand->end - copied));
-}
-
 static void append_call(adding *a, const rst_indexed *e, int kind, const rst_hint_row *row, const rst_syntax *operand,
                         sqlite3_str *out) {
     char name[96];
+    int code = SQLITE_OK;
     sqlite3_snprintf(sizeof name, name, "rootstock_%s_%lld_%d", rst_hint_name(kind), (long long)e->index->identifier,
                      e->part);
     if (a->code == SQLITE_OK) a->code = rst_hint_register(a->c, name);
@@ -63,7 +43,11 @@ static void append_call(adding *a, const rst_indexed *e, int kind, const rst_hin
         sqlite3_str_appendall(out, "[rootstock hint],");
     else
         sqlite3_str_appendf(out, "\"%w\",", e->table->columns[row->column].name);
-    append_operand(a, operand, out);
+    if (a->code == SQLITE_OK) code = rst_operand_again(a->c, a->text, operand, out);
+    if (code == SQLITE_NOMEM)
+        a->code = code;
+    else if (code != SQLITE_OK)
+        a->refused = true; /* SQLite will say so of the text as it stands */
     sqlite3_str_appendall(out, ")");
     a->added++;
 }

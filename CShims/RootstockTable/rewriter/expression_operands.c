@@ -112,3 +112,21 @@ bool rst_is_operand(const rst_syntax *node, bool *called) {
 bool rst_is_side(rst_connection *c, const rst_syntax_tree *tree, const rst_syntax *node, bool *called) {
     return is_operand(c, tree, node, called) || is_column(c, tree, node, true);
 }
+
+int rst_operand_again(rst_connection *c, const char *text, const rst_syntax *operand, sqlite3_str *out) {
+    const char *p = operand->start, *copied = p;
+    for (;;) {
+        rst_token token = rst_token_next(&p, operand->end);
+        rst_parameters parameters = {0};
+        int code;
+        if (token.type == TOKEN_END) break;
+        if (token.type != TOKEN_VARIABLE || token.size > 1) continue;
+        code = rst_parameters_number(c, text, token.text + 1, &parameters, NULL, NULL);
+        if (code != SQLITE_OK) return code;
+        sqlite3_str_appendf(out, "%.*s?%d", (int)(token.text - copied), copied, parameters.highest);
+        copied = token.text + 1;
+        rst_parameters_free(&parameters);
+    }
+    sqlite3_str_append(out, copied, (int)(operand->end - copied));
+    return SQLITE_OK;
+}

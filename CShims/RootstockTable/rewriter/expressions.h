@@ -21,6 +21,10 @@ int rst_sort_tell(rst_connection *c, rst_draft *draft);
 bool rst_sort_may_tell(const char *sql, const char *limit);
 /* own_terms.c: the same of terms that choose rows of one table of a join. */
 int rst_own_terms_tell(rst_connection *c, rst_draft *draft);
+/* equal_columns.c: bounds of columns that the statement holds equal to bounded ones. */
+int rst_equals_tell(rst_connection *c, rst_draft *draft);
+/* Whether something may be above or below something else in [p, end). */
+bool rst_bound_follows(const char *p, const char *end);
 /* What a change has to tell: both. */
 int rst_hints_tell(rst_connection *c, rst_draft *draft);
 /* What became of the statement [sql, end), with what tells of indexed expressions and of partial indexes. code: of what

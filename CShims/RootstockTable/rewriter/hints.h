@@ -36,6 +36,9 @@ bool rst_is_operand_call(const char *name);
 /* A literal or a parameter, perhaps signed, a call whose arguments are such, or what operators make of these.
 ** *called is set where there is a call. expression_operands.c. */
 bool rst_is_operand(const rst_syntax *node, bool *called);
+/* Appends the operand of the text once more: `?` as the number that it has. SQLITE_OK, SQLITE_NOMEM, or the error of a
+** number that is out of range. */
+int rst_operand_again(rst_connection *c, const char *text, const rst_syntax *operand, sqlite3_str *out);
 /* That, with columns of tables of the store, qualified, in its calls; or such a column whose collation is BINARY. */
 bool rst_is_side(rst_connection *c, const rst_syntax_tree *tree, const rst_syntax *node, bool *called);
 /* The items of one FROM, and the target of an UPDATE before them. scope.c. */

@@ -53,7 +53,16 @@ SETUP = [
     "CREATE INDEX evk ON ev (kind)",
     numbers(29999) + "INSERT INTO ev SELECT i, 'u' || (i % 20), datetime('2020-01-01', (i * 37 % 30000) || ' minutes'), "
     "CASE WHEN i % 3 THEN i * 7 % 1000 END, CASE WHEN i % 50 = 0 THEN 'gone' END, 'k' || i % 3 FROM n",
-    "ANALYZE",
+    "ANALYZE",  # what follows has no statistics
+    "CREATE TABLE post (id INTEGER PRIMARY KEY, status TEXT, x INT)",
+    "CREATE INDEX post_status ON post (status)",
+    "CREATE TABLE tag (id INTEGER PRIMARY KEY, name TEXT UNIQUE)",
+    "CREATE TABLE tagged (id INTEGER PRIMARY KEY, post INT, tag INT, UNIQUE (post, tag))",
+    "CREATE INDEX tagged_post ON tagged (post)",
+    "CREATE INDEX tagged_tag ON tagged (tag)",
+    numbers(19999) + "INSERT INTO post SELECT i, 's' || i % 3, i * 7919 % 20011 FROM n",
+    numbers(499) + "INSERT INTO tag SELECT i, 'tag' || i FROM n",
+    numbers(39999) + "INSERT INTO tagged SELECT i, i % 20000, (i * 7919 / 100) % 500 + i / 20000 FROM n",
 ]
 
 SHAPES = [
@@ -97,6 +106,8 @@ SHAPES = [
     ("count(*) under a name", 'SELECT count(*) AS "__count" FROM ev', ()),
     ("DISTINCT of few values", "SELECT DISTINCT kind FROM ev", ()),
     ("DISTINCT of few, counted", "SELECT count(*) FROM (SELECT DISTINCT kind FROM ev)", ()),
+    ("bound of a joined key", "SELECT sum(post.x), sum(tagged.id) FROM tagged JOIN post ON post.id = tagged.post JOIN tag ON tag.id = tagged.tag "
+     "WHERE tag.id < ?", (8,)),
     ("CROSS JOIN, empty inside", "SELECT count(*) FROM t CROSS JOIN u CROSS JOIN e0", ()),
 ]
 
