@@ -216,5 +216,11 @@ INTERPOSED(int, db_readonly, (sqlite3 * db, const char *schema)) {
     RSTI_START();
     d = RSTI_FIND(db);
     if (d != NULL && (schema == NULL || sqlite3_stricmp(schema, "main") == 0)) return d->read_only;
+    if (d != NULL || rsti_is_guest(db)) {
+        sqlite3_mutex_enter(sqlite3_db_mutex(db));
+        const int attached = rootstock_attached_read_only(db, schema);
+        sqlite3_mutex_leave(sqlite3_db_mutex(db));
+        if (attached >= 0) return attached;
+    }
     return sqlite3_db_readonly(db, schema);
 }

@@ -44,6 +44,12 @@ int rootstock_is_attached(sqlite3 *db, const char *schema) {
     return c != NULL && schema != NULL && rst_attached_find(c, schema) != NULL;
 }
 
+int rootstock_attached_read_only(sqlite3 *db, const char *schema) {
+    rst_connection *c = rst_connection_of(db);
+    const rst_attached *a = c == NULL || schema == NULL ? NULL : rst_attached_find(c, schema);
+    return a == NULL ? -1 : a->read_only;
+}
+
 /* Inner's tables may have collations of the connection. */
 static void lend_collation(void *context, sqlite3 *inner, int encoding, const char *name) {
     rst_attached *a = context;
@@ -125,8 +131,10 @@ static int attach_store(rst_connection *c, const char *path, const char *engine,
     if (code == SQLITE_OK) code = sqlite3_collation_needed(a->inner, a, lend_collation);
     if (code == SQLITE_OK) code = rootstock_open(a->inner, a->path, engine, options, NULL, message);
     if (code == SQLITE_OK) {
-        store_of(rst_connection_of(a->inner))->roams = store_of(c)->roams;
-        sqlite3_progress_handler(a->inner, STEPS_BETWEEN, rst_stop, c); /* what interrupts the connection */
+        rst_store *store = store_of(rst_connection_of(a->inner));
+        store->roams = store_of(c)->roams;
+        a->read_only = a->read_only || store->shared->options.read_only; /* the system lets nobody write, perhaps */
+        sqlite3_progress_handler(a->inner, STEPS_BETWEEN, rst_stop, c);  /* what interrupts the connection */
     }
     if (code == SQLITE_OK) code = rst_attached_declare(a, message);
     rst_attached_release(a);

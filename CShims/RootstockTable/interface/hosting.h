@@ -79,6 +79,8 @@ int rootstock_host_attach(sqlite3 *db, const rootstock_attaching *attaching);
 void rootstock_host_nameless(sqlite3 *db);
 /* Whether a store is attached to db under that schema name: there is no file of SQLite's behind it. */
 int rootstock_is_attached(sqlite3 *db, const char *schema);
+/* Whether that store is only read: 1 or 0; -1: no store is attached under that name. */
+int rootstock_attached_read_only(sqlite3 *db, const char *schema);
 
 /* Of a text that could not be prepared, told with that message: SQLite's own message, from sqlite3_malloc, and the
 ** error's offset in the text, or -1. Null: SQLite's word does not count for this connection. The connection's error may

@@ -100,19 +100,30 @@ static void reads(const char *name) {
         run(second, "SELECT min(a) FROM t");
         run(db, "DELETE FROM t");
         run(db, "COMMIT");
+        run(db, "BEGIN IMMEDIATE; SELECT max(a) FROM t; COMMIT");
+        run(db, "BEGIN EXCLUSIVE; SELECT max(a) FROM t");
+        run(db, "UPDATE t SET b = NULL");
+        run(db, "ROLLBACK");
         run(db, "VACUUM");
         run(db, "PRAGMA integrity_check");
         sqlite3_close(second);
         sqlite3_close(db);
     }
-    sqlite3 *db = opened(":memory:", SQLITE_OPEN_READWRITE);
-    char sql[300];
-    snprintf(sql, sizeof sql, "ATTACH '%s' AS x", in_folder(name));
-    quiet(db, sql);
-    printf("attached\n");
-    run(db, "SELECT b FROM x.t ORDER BY a");
-    run(db, "DELETE FROM x.t");
-    sqlite3_close(db);
+    for (int i = 0; i < 2; i++) {
+        sqlite3 *db = opened(":memory:", SQLITE_OPEN_READWRITE);
+        char sql[300];
+        snprintf(sql, sizeof sql, "ATTACH 'file:%s%s' AS x", in_folder(name), i == 0 ? "" : "?mode=ro");
+        quiet(db, sql);
+        printf("attached, readonly %d %d %d\n", sqlite3_db_readonly(db, "x"), sqlite3_db_readonly(db, "main"),
+               sqlite3_db_readonly(db, "y"));
+        run(db, "SELECT b FROM x.t ORDER BY a");
+        run(db, "DELETE FROM x.t");
+        run(db, "CREATE TABLE x.u (a)");
+        run(db, "BEGIN IMMEDIATE; CREATE TABLE kept AS SELECT a FROM x.t");
+        run(db, "DELETE FROM x.t");
+        run(db, "COMMIT; SELECT count(*) FROM kept");
+        sqlite3_close(db);
+    }
 }
 
 /* The folder tells what it may not be written, SQLite more exactly than by the primary code. */
