@@ -1,12 +1,13 @@
 /*
 ** scan_enough.c - a walk in the order of the first column of an ORDER BY ends when a LIMIT's rows are sorted.
 **
-** SQLite asks a virtual table for the whole order or for none. An index may have the first column's order alone, as one
-** on (k DESC, v) has for ORDER BY k, v. Then the rows are SQLite's to sort. Natively it sorts those of each k, and ends
-** with the k that fills the LIMIT. Here SQLite says itself which rows it sorts (sort_hint.c): it calls rootstock_sorted
-** with the cursor. When enough were sorted, the walk ends behind the value that it stands on, because no later row comes
-** before them. Each walk counts for itself: the rows sorted in it come before all that it would still give, wherever its
-** loop stands. Invariant: values that an ORDER BY finds equal have the same bytes in the index's keys.
+** SQLite asks a virtual table for the whole order or for none. An index may have the first column's order alone, as
+** one on (k DESC, v) has for ORDER BY k, v. Then the rows are SQLite's to sort. Natively it sorts those of each k, and
+** ends with the k that fills the LIMIT. Here SQLite says itself which rows it sorts (sort_hint.c): it calls
+** rootstock_sorted with the cursor. When enough were sorted, the walk ends behind the value that it stands on, because
+** no later row comes before them. Each walk counts for itself: the rows sorted in it come before all that it would
+** still give, wherever its loop stands. Invariant: values that an ORDER BY finds equal have the same bytes in the
+** index's keys.
 */
 #include "executor/executor.h"
 #include "executor/cursor.h"

@@ -1,6 +1,6 @@
 /*
-** scan_offset.c - goes by the rows of an OFFSET where the plan says so (offset_hint.c, plan_offset.c): those that SQLite
-** would count row by row.
+** scan_offset.c - goes by the rows of an OFFSET where the plan says so (offset_hint.c, plan_offset.c): those that
+** SQLite would count row by row.
 **
 ** A row of a table in a read snapshot is gone by without being looked at where the engine can step several entries at
 ** once. All others are, as xNext would come to them. Invariant: the cursor is then where as many xNexts would have
