@@ -119,7 +119,7 @@ static char *space(rsti_database *d, const rst_token *name, const rst_token *val
             if ((mode == 0) == (i == 0) || number(d, "SELECT count(*) FROM sqlite_schema") == 0)
                 (void)modes_of(d->path, NULL, i);
         }
-        return sqlite3_mprintf("SELECT 0 WHERE 0");
+        return sqlite3_mprintf(RST_PRAGMA_WITHOUT_COLUMNS);
     }
     if (sets || d->counting) return NULL;
     mode = modes_of(d->path, NULL, -1).auto_vacuum;
@@ -175,13 +175,13 @@ static char *journal_mode(rsti_database *d, const char *schema, const char *mode
 static char *answer(rsti_database *d, const char *schema, const rst_token *name, const rst_token *value,
                     bool negative) {
     static const char *const lockings[] = {"normal", "exclusive", NULL};
-    const bool sets = value->type != TOKEN_END;
+    const bool sets = value->type != TOKEN_END, own = schema == NULL || sqlite3_stricmp(schema, "main") == 0;
     if (sets && (rst_token_same_name(name, "synchronous") || rst_token_same_name(name, "journal_mode")))
         d->asks_synchronous = true;
     if (rst_token_same_name(name, "journal_mode")) return journal_mode(d, schema, sets ? journal_of(value) : NULL);
     if (rst_token_same_name(name, "wal_checkpoint") && rsti_is_wal(d, schema))
         return sqlite3_mprintf("SELECT 0 AS busy, 0 AS log, 0 AS checkpointed");
-    if (schema != NULL && sqlite3_stricmp(schema, "main") != 0) return NULL;
+    if (!own && !rootstock_is_attached(d->db, schema)) return NULL;
     if (rst_token_same_name(name, "locking_mode")) {
         const char *mode = sets ? one_of(value, lockings) : NULL;
         if (mode != NULL) d->exclusive = mode == lockings[1];
@@ -193,13 +193,13 @@ static char *answer(rsti_database *d, const char *schema, const rst_token *name,
         const bool on = (value->size == 1 && value->text[0] == '1') || one_of(value, yes) != NULL;
         if (on != d->counts_changes) d->definitions++; /* statements are prepared anew, as natively */
         d->counts_changes = on;
-        return sqlite3_mprintf("SELECT 0 WHERE 0");
+        return sqlite3_mprintf(RST_PRAGMA_WITHOUT_COLUMNS);
     }
-    if (rst_token_same_name(name, "mmap_size") && d->temporary == NULL) {
+    if (rst_token_same_name(name, "mmap_size") && path_of(d, schema) != NULL) {
         if (sets) d->mmap_size = size_of(value, negative);
         return sqlite3_mprintf("SELECT %lld AS mmap_size", d->mmap_size);
     }
-    return space(d, name, value);
+    return own ? space(d, name, value) : NULL;
 }
 
 char *rsti_pragma(rsti_database *d, const char *text, const char *end, const char **tail) {

@@ -4,6 +4,7 @@
 */
 #include "interface/interface.h"
 #include "interface/frontdoor.h"
+#include "parser/pragma.h"
 #include "rewriter/transform.h"
 
 #include <string.h>
@@ -30,7 +31,6 @@ typedef enum argument_kind {
 #define CHECK_PRAGMA(name, quick)                                                                                      \
     name, "SELECT " AS("message", name) " FROM rootstock_integrity_check(NULL," quick ")",                             \
         "SELECT " AS("message", name) " FROM rootstock_integrity_check(%s," quick ")", NUMBER_OR_TABLE, ""
-#define NO_ROWS "SELECT 0 WHERE 0"
 
 /* What a PRAGMA becomes, as formats; null: it is SQLite's own. */
 static const struct {
@@ -55,8 +55,8 @@ static const struct {
     {CHECK_PRAGMA("integrity_check", "0")},
     {CHECK_PRAGMA("quick_check", "1")},
     /* Free pages are used again by themselves and given back by VACUUM: the mode is 0 and stays it. */
-    {"auto_vacuum", "SELECT 0 AS auto_vacuum", NO_ROWS, TEXT, ""},
-    {"incremental_vacuum", NO_ROWS, NO_ROWS, TEXT, ""},
+    {"auto_vacuum", "SELECT 0 AS auto_vacuum", RST_PRAGMA_WITHOUT_COLUMNS, TEXT, ""},
+    {"incremental_vacuum", RST_PRAGMA_WITHOUT_COLUMNS, RST_PRAGMA_WITHOUT_COLUMNS, TEXT, ""},
     {"page_count", ROOTSTOCK_PAGE_COUNT, ROOTSTOCK_PAGE_COUNT, TEXT, ""},
     {"freelist_count", ROOTSTOCK_FREELIST_COUNT, ROOTSTOCK_FREELIST_COUNT, TEXT, ""},
     {"database_list", ROOTSTOCK_DATABASES, ROOTSTOCK_DATABASES, TEXT, ""},

@@ -13,6 +13,9 @@ typedef struct rst_pragma {
     bool negative;
 } rst_pragma;
 
+/* A PRAGMA that nobody has, and SQLite passes over: what one that only sets becomes, for it has no column either. */
+#define RST_PRAGMA_WITHOUT_COLUMNS "PRAGMA rootstock_nothing"
+
 /* Reads the PRAGMA at `text`. What it gives is where it ends, behind its semicolon; null: it is none, or SQLite has to
 ** refuse it. */
 const char *rst_pragma_read(const char *text, const char *end, rst_pragma *pragma);
