@@ -28,12 +28,13 @@ INTERPOSED(const void *, column_name16, (sqlite3_stmt * statement, int n)) {
     return sqlite3_column_name16(rsti_real(statement), n);
 }
 
-/* Where a column comes from: of RETURNING, the table layer knows. */
+/* Where a column comes from: of RETURNING, and of what an attached store shows, the table layer knows. */
 #define FACT(type, name, fact)                                                                                         \
     INTERPOSED(type, name, (sqlite3_stmt * statement, int n)) {                                                        \
         rsti_statement *s = rsti_alias(statement);                                                                     \
         RSTI_START();                                                                                                  \
-        if (s == NULL) return sqlite3_##name(statement, n);                                                            \
+        const void *told;                                                                                              \
+        if (s == NULL) return rsti_guest_fact(statement, n, fact, &told) ? told : sqlite3_##name(statement, n);        \
         if (s->hides_column) return NULL;                                                                              \
         if (!s->rewritten) return sqlite3_##name(s->real, n);                                                          \
         rsti_enter(s->database);                                                                                       \

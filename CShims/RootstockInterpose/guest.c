@@ -38,6 +38,27 @@ bool rsti_guest_calls(sqlite3_stmt *statement) {
     return sqlite3_column_count(statement) == 1 && rootstock_column_count(statement) == 0;
 }
 
+static bool is_any(sqlite3_stmt *statement) {
+    return __builtin_expect(__atomic_load_n(&count, __ATOMIC_ACQUIRE) != 0, 0) && statement != NULL;
+}
+
+bool rsti_guest_fact(sqlite3_stmt *statement, int column, rootstock_column_fact fact, const void **answer) {
+    if (!is_any(statement)) return false;
+    sqlite3_mutex_enter(sqlite3_db_mutex(sqlite3_db_handle(statement)));
+    *answer = rootstock_column_fact_of(statement, column, fact);
+    sqlite3_mutex_leave(sqlite3_db_mutex(sqlite3_db_handle(statement)));
+    return true;
+}
+
+int rsti_guest_reads(sqlite3_stmt *statement) {
+    int reads;
+    if (!is_any(statement)) return sqlite3_stmt_readonly(statement);
+    sqlite3_mutex_enter(sqlite3_db_mutex(sqlite3_db_handle(statement)));
+    reads = rootstock_stmt_readonly(statement);
+    sqlite3_mutex_leave(sqlite3_db_mutex(sqlite3_db_handle(statement)));
+    return reads;
+}
+
 static void forget(void *context) {
     guest *gone = context, **link;
     (void)pthread_rwlock_wrlock(&lock);

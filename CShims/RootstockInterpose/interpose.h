@@ -320,6 +320,10 @@ int rsti_outdated(rsti_statement *s, bool *outdated);
 bool rsti_is_guest(sqlite3 *db);
 /* Whether the statement, none of our aliases, is one that an attached store runs: a SELECT of one column to SQLite. */
 bool rsti_guest_calls(sqlite3_stmt *statement);
+/* Of such a statement, or another one of a native connection: sqlite3_stmt_readonly. */
+int rsti_guest_reads(sqlite3_stmt *statement);
+/* Where its column comes from. False: no native connection has attached a store, and SQLite knows. */
+bool rsti_guest_fact(sqlite3_stmt *statement, int column, rootstock_column_fact fact, const void **answer);
 /* For rootstock_host_attach. */
 extern const struct rootstock_attaching rsti_attaching;
 /* Whether the schema is an attached store's, which SQLite's functions on files cannot serve: then the error is told on

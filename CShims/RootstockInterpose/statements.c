@@ -431,7 +431,7 @@ INTERPOSED(char *, expanded_sql, (sqlite3_stmt * statement)) {
 INTERPOSED(int, stmt_readonly, (sqlite3_stmt * statement)) {
     rsti_statement *s = rsti_alias(statement);
     RSTI_START();
-    if (s == NULL) return rsti_guest_calls(statement) ? 0 : sqlite3_stmt_readonly(statement);
+    if (s == NULL) return rsti_guest_reads(statement);
     return s->read_only;
 }
 

@@ -6,12 +6,13 @@
 ** RETURNING come from no table. Its text tells which one it is, for the front door writes it alike each time.
 ** Invariant: of any other statement the answer is SQLite's.
 */
+#include "interface/attached.h"
 #include "interface/interface.h"
 #include "program/runner.h"
 
 #include <string.h>
 
-typedef enum statement_kind { AS_IT_IS, A_CALL, A_RETURNING, AN_EXPLANATION } statement_kind;
+typedef enum statement_kind { AS_IT_IS, A_CALL, A_RETURNING, OF_ATTACHED, AN_EXPLANATION } statement_kind;
 
 /* *argument: where the first argument of our call stands, a literal, behind its parenthesis. */
 static statement_kind kind_of(sqlite3_stmt *statement, const char **function, const char **argument) {
@@ -36,17 +37,35 @@ static statement_kind kind_of(sqlite3_stmt *statement, const char **function, co
         if (rst_token_mark(&token, "(") && !rst_token_skip_parentheses(&p, end)) return AS_IT_IS;
     } while (token.type != TOKEN_END && !rst_token_is(&token, "FROM"));
     token = rst_token_next(&p, end);
-    if (!rst_token_is(&token, "ROOTSTOCK_RETURNING")) return AS_IT_IS;
+    const bool attached = rst_token_is(&token, "ROOTSTOCK_ATTACHED_ROWS");
+    if (!attached && !rst_token_is(&token, "ROOTSTOCK_RETURNING")) return AS_IT_IS;
     token = rst_token_next(&p, end);
     if (!rst_token_mark(&token, "(")) return AS_IT_IS;
     *argument = p;
-    return A_RETURNING;
+    return attached ? OF_ATTACHED : A_RETURNING;
 }
 
 /* The text that the literal stands for, from sqlite3_malloc. */
 static char *literal(const char *p) {
     rst_token token = rst_token_next(&p, p + strlen(p));
     return token.type == TOKEN_STRING ? rst_token_name(&token) : NULL;
+}
+
+/* What an attached store runs for the statement, on its own connection: the arguments are its schema's name and the
+** text. Null: it is not to be had. Give it back with rst_inner_done. */
+static sqlite3_stmt *attached_statement(rst_connection *c, const char *argument, rst_attached **attached) {
+    const char *p = argument, *end = p + strlen(p);
+    sqlite3_stmt *kept = NULL;
+    char *schema = literal(argument), *text, *message = NULL;
+    (void)rst_token_next(&p, end);
+    (void)rst_token_next(&p, end); /* the comma */
+    text = literal(p);
+    *attached = c != NULL && schema != NULL ? rst_attached_find(c, schema) : NULL;
+    if (*attached != NULL && text != NULL && rst_inner_get(*attached, text, &kept, &message) != SQLITE_OK) kept = NULL;
+    sqlite3_free(message);
+    sqlite3_free(text);
+    sqlite3_free(schema);
+    return kept;
 }
 
 static bool is_call_of(const char *function, const char *name) {
@@ -65,6 +84,18 @@ int rootstock_stmt_readonly(sqlite3_stmt *statement) {
         return is_call_of(function, "commit") || is_call_of(function, "ignore_checks") ||
                is_call_of(function, "attach") || is_call_of(function, "detach");
     case A_RETURNING: return 0;
+    case OF_ATTACHED: {
+        rst_attached *attached;
+        sqlite3_stmt *kept;
+        rst_call_enter();
+        kept = attached_statement(rst_connection_of(sqlite3_db_handle(statement)), argument, &attached);
+        if (kept != NULL) {
+            reads = rootstock_stmt_readonly(kept);
+            rst_inner_done(attached, kept);
+        }
+        (void)rst_call_leave(SQLITE_OK);
+        return reads;
+    }
     case AN_EXPLANATION: {
         sqlite3_stmt *explained = NULL;
         char *text;
@@ -211,17 +242,29 @@ static const void *returning_fact(rst_connection *c, const char *argument, int c
     return told;
 }
 
+/* Of a column of what an attached store runs: there, its schema is called main, and no UTF-16 of its name is kept. */
+static const void *attached_fact(rst_connection *c, const char *argument, int column, rootstock_column_fact fact) {
+    rst_attached *attached;
+    const void *told = NULL;
+    sqlite3_stmt *kept = attached_statement(c, argument, &attached);
+    if (kept == NULL) return NULL;
+    if (fact != ROOTSTOCK_DATABASE_NAME16) told = rootstock_column_fact_of(kept, column, fact);
+    if (told != NULL && fact == ROOTSTOCK_DATABASE_NAME) told = attached->schema;
+    if (told != NULL) told = tell(front_of(c), told, fact >= ROOTSTOCK_DECLTYPE16);
+    rst_inner_done(attached, kept);
+    return told;
+}
+
 const void *rootstock_column_fact_of(sqlite3_stmt *statement, int column, rootstock_column_fact fact) {
     const char *function = NULL, *argument = NULL;
     const void *told;
     statement_kind kind = AS_IT_IS;
     rst_connection *c = statement == NULL ? NULL : rst_connection_of(sqlite3_db_handle(statement));
-    if (c != NULL && store_of(c)->shared != NULL && sqlite3_stmt_isexplain(statement) == 0)
-        kind = kind_of(statement, &function, &argument);
+    if (c != NULL && sqlite3_stmt_isexplain(statement) == 0) kind = kind_of(statement, &function, &argument);
     if (kind == AN_EXPLANATION) return NULL; /* its columns are of no table */
-    if (kind != A_RETURNING) return fact_of(statement, column, fact);
+    if (kind != A_RETURNING && kind != OF_ATTACHED) return fact_of(statement, column, fact);
     rst_call_enter();
-    told = returning_fact(c, argument, column, fact);
+    told = kind == OF_ATTACHED ? attached_fact(c, argument, column, fact) : returning_fact(c, argument, column, fact);
     (void)rst_leave(c, SQLITE_OK);
     return told;
 }

@@ -1,0 +1,46 @@
+/*
+** attached_facts.c - what SQLite tells of a statement with RETURNING, or a PRAGMA, of an attached store: whether it
+** only reads, and where its columns are from. Python's converters go by the declared type.
+*/
+#include <sqlite3.h>
+#include <stdio.h>
+
+static const char *shown(const char *text) {
+    return text != NULL ? text : "-";
+}
+
+static void facts(sqlite3 *db, const char *sql) {
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+    printf("%s: %d, read only %d\n", sql, code, sqlite3_stmt_readonly(statement));
+    for (int i = 0; i < sqlite3_column_count(statement); i++)
+        printf("  %s: %s of %s.%s.%s\n", sqlite3_column_name(statement, i),
+               shown(sqlite3_column_decltype(statement, i)), shown(sqlite3_column_database_name(statement, i)),
+               shown(sqlite3_column_table_name(statement, i)), shown(sqlite3_column_origin_name(statement, i)));
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW)
+        for (int i = 0; i < sqlite3_column_count(statement); i++)
+            printf("  %s\n", shown((const char *)sqlite3_column_text(statement, i)));
+    printf("  %d, %d\n", code, sqlite3_finalize(statement));
+}
+
+/* With main a store, and with main native, where the library is asked for stores. */
+static void all_of(const char *main_file) {
+    sqlite3 *db;
+    sqlite3_open_v2(main_file, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI, NULL);
+    sqlite3_exec(db, "ATTACH 'file:other.db' AS \"x y\"; DROP TABLE IF EXISTS \"x y\".t;", NULL, NULL, NULL);
+    sqlite3_exec(db, "CREATE TABLE \"x y\".t(a INTEGER PRIMARY KEY, d DATE, p POINT(2) COLLATE NOCASE)", NULL, NULL,
+                 NULL);
+    facts(db, "INSERT INTO \"x y\".t(d, p) VALUES ('today', 'P') RETURNING a, d AS day, p, p || d");
+    facts(db, "UPDATE t SET d = 'then' RETURNING d, *");
+    facts(db, "PRAGMA \"x y\".user_version");
+    facts(db, "PRAGMA \"x y\".table_info(t)");
+    facts(db, "SELECT p, d FROM \"x y\".t");
+    facts(db, "DELETE FROM \"x y\".t WHERE p = 'p' RETURNING p, 1");
+    printf("closed %d\n", sqlite3_close(db));
+}
+
+int main(void) {
+    all_of("main.db");
+    all_of("file:native.db?engine=sqlite");
+    return 0;
+}
