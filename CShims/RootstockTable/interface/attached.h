@@ -94,6 +94,7 @@ typedef struct rst_attached_column {
     char affinity;
     bool generated;
     bool hidden;
+    bool has_default;
 } rst_attached_column;
 
 typedef struct rst_attached_index {

@@ -45,7 +45,7 @@ static int read_column(rst_attached *a, rst_attached_shape *shape, sqlite3_stmt 
                             sqlite3_realloc64(shape->columns, ((sqlite3_uint64)shape->count + 1) * sizeof *columns),
                         *column;
     const char *name = (const char *)sqlite3_column_text(row, 1), *type = (const char *)sqlite3_column_text(row, 2);
-    const char *collation = NULL;
+    const char *collation = NULL, *given = (const char *)sqlite3_column_text(row, 4);
     const int hidden = sqlite3_column_int(row, 6);
     const rst_table *table = rst_table_find(rst_connection_of(a->inner), shape->name);
     if (columns == NULL || name == NULL || type == NULL) {
@@ -57,6 +57,7 @@ static int read_column(rst_attached *a, rst_attached_shape *shape, sqlite3_stmt 
     memset(column, 0, sizeof *column);
     column->generated = hidden >= 2;
     column->hidden = hidden == 1;
+    column->has_default = given != NULL && sqlite3_stricmp(given, "NULL") != 0;
     column->affinity = rst_type_affinity(type, table != NULL && table->strict);
     column->name = sqlite3_mprintf("%s", name);
     column->type = sqlite3_mprintf("%s", type);

@@ -107,6 +107,16 @@ static int refuse(rst_attached_vtab *vtab, const char *verb) {
                                             vtab->shape.view ? "it is a view" : "its columns hide the rowid"));
 }
 
+/* The body of a temp trigger is not the front door's to change. So its INSERT does not tell what it names, and NULL may
+** be a column that it leaves out: that would be the DEFAULT. Null: there is none. */
+static const char *in_doubt(const rst_attached_shape *shape, const char *names, sqlite3_value **columns) {
+    for (int i = 0; i < shape->count && names == NULL; i++) {
+        if (shape->columns[i].has_default && is_named(shape, i, NULL) && sqlite3_value_type(columns[i]) == SQLITE_NULL)
+            return shape->columns[i].name;
+    }
+    return NULL;
+}
+
 int rst_attached_update(sqlite3_vtab *base, int count, sqlite3_value **values, sqlite3_int64 *rowid_out) {
     rst_attached_vtab *vtab = (rst_attached_vtab *)base;
     const rst_attached_shape *shape = &vtab->shape;
@@ -123,6 +133,12 @@ int rst_attached_update(sqlite3_vtab *base, int count, sqlite3_value **values, s
         if (names != NULL && (strlen(names) < NAMES_STAMP || stamp_in(names) != shape->stamp))
             return rst_take_message(base, SQLITE_SCHEMA,
                                     sqlite3_mprintf("database schema has changed: prepare the INSERT anew"));
+        const char *doubted = in_doubt(shape, names, columns);
+        if (doubted != NULL)
+            return rst_take_message(base, SQLITE_ERROR,
+                                    sqlite3_mprintf("a temp trigger's INSERT into %s of attached store %s has to give "
+                                                    "column %s a value: it has a DEFAULT",
+                                                    shape->name, a->schema, doubted));
         if (names != NULL) names += NAMES_STAMP;
         if (with_rowid && shape->rowid == NULL) return refuse(vtab, "choose a rowid in");
         bound = sqlite3_malloc64(((sqlite3_uint64)shape->count + 1) * sizeof *bound);

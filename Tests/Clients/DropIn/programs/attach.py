@@ -346,11 +346,21 @@ def refusals():
         connection = sqlite3.connect(main, isolation_level=None, uri=True)
         connection.execute("ATTACH 'refused.db' AS r")
         connection.execute("CREATE TABLE IF NOT EXISTS r.t(a INTEGER PRIMARY KEY, b)")
-        connection.execute("CREATE TEMP TABLE m(a)")
+        connection.execute("CREATE TEMP TABLE m AS SELECT 3 AS a")
+        connection.execute("CREATE TEMP TRIGGER fires AFTER INSERT ON m BEGIN INSERT INTO t VALUES (new.a, 1) ON CONFLICT DO NOTHING; END")
+        connection.execute("DROP TABLE IF EXISTS r.dated")
+        connection.execute("CREATE TABLE r.dated(a, at DEFAULT CURRENT_DATE, n DEFAULT NULL)")
+        connection.execute("CREATE TEMP TRIGGER leaves AFTER DELETE ON m BEGIN INSERT INTO dated(a) VALUES (old.a); END")
+        connection.execute("CREATE TEMP TRIGGER gives AFTER UPDATE ON m BEGIN INSERT INTO dated(at) VALUES ('today'); END")
+        connection.execute("UPDATE m SET a = 4")
+        assert connection.execute("SELECT count(*) FROM dated WHERE at = 'today'").fetchone() == (1,)
         assert open("refused.db", "rb").read(15) != b"SQLite format 3", "the attached file is no store"
         for expected, run in (
             ("ON CONFLICT on a table of attached store r cannot read other tables", "INSERT INTO r.t SELECT 1, 2 FROM m WHERE 1 ON CONFLICT DO NOTHING"),
             ("RETURNING on a table of attached store r cannot read other tables", "DELETE FROM r.t WHERE a IN (SELECT 1 FROM m) RETURNING a"),
+            ("cannot create triggers on virtual tables", "CREATE TEMP TRIGGER hangs AFTER INSERT ON r.t BEGIN SELECT 1; END"),
+            ('UPSERT not implemented for virtual table "t"', "INSERT INTO m VALUES (1)"),
+            ("INSERT into dated of attached store r has to give column at a value", "DELETE FROM m"),
             ("table sqlite_master may not be modified", "DELETE FROM r.sqlite_master"),
             ("sqlite3_backup_init does not reach attached store r", lambda: connection.backup(sqlite3.connect("copy.db"), name="r")),
             ("sqlite3_backup_init does not reach attached store r", lambda: sqlite3.connect("copy.db").backup(connection, name="r")),
