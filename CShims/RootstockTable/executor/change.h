@@ -63,6 +63,8 @@ static inline int rst_check_row(rst_table *table, rst_row_slot *row, int conflic
 int rst_create_as(rst_connection *c, const rst_schema_statement *s, const char *sql, int count, sqlite3_value **values,
                   bool *done, char **message);
 
+/* A unique constraint's code and words: an index's, or -1: the key's. */
+int rst_unique_failed(const rst_table *table, int number, char **message);
 /* Conflicting row for UPSERT: key of the row that stands in the way of `row` on the primary key (index -1) or an index.
 ** SQLITE_ROW and *key, SQLITE_DONE if none. */
 int rst_find_conflict(rst_table *table, int index, rst_row_slot *row, const rst_row_slot *except, rootstock_buffer *key,

@@ -193,49 +193,62 @@ int rst_find_conflict(rst_table *table, int number, rst_row_slot *row, const rst
     }
 }
 
+int rst_unique_failed(const rst_table *table, int number, char **message) {
+    sqlite3_str *text;
+    char *columns;
+    if (number < 0 && !table->without_rowid) {
+        rst_set_message(message, "UNIQUE constraint failed: %s.%s", table->name,
+                        table->rowid_column >= 0 ? table->columns[table->rowid_column].name : "rowid");
+        return table->rowid_column >= 0 ? SQLITE_CONSTRAINT_PRIMARYKEY : SQLITE_CONSTRAINT_ROWID;
+    }
+    text = sqlite3_str_new(NULL);
+    {
+        const rst_part *parts = number < 0 ? table->key : table->indexes[number].parts;
+        int count = number < 0 ? table->key_count : table->indexes[number].part_count;
+        for (int p = 0; p < count; p++) {
+            if (parts[p].column == -2) {
+                sqlite3_str_reset(text);
+                sqlite3_str_appendf(text, "index '%q'", table->indexes[number].name);
+                break;
+            }
+            sqlite3_str_appendf(text, "%s%s.%s", p > 0 ? ", " : "", table->name,
+                                parts[p].column < 0 ? "rowid" : table->columns[parts[p].column].name);
+        }
+    }
+    columns = sqlite3_str_finish(text);
+    rst_set_message(message, "UNIQUE constraint failed: %s", columns == NULL ? "" : columns);
+    sqlite3_free(columns);
+    return number < 0 || table->indexes[number].is_primary_key ? SQLITE_CONSTRAINT_PRIMARYKEY
+                                                               : SQLITE_CONSTRAINT_UNIQUE;
+}
+
 /* ---- filling ---- */
 
 enum { GATHER_BYTES = 256 << 20 };
 
-static int unique_refused(const rst_table *table, const rst_index *index, char **message) {
-    sqlite3_str *text = sqlite3_str_new(NULL);
-    char *finished;
-    for (int p = 0; p < index->part_count; p++) {
-        if (index->parts[p].column == -2) {
-            sqlite3_str_reset(text);
-            sqlite3_str_appendf(text, "index '%q'", index->name);
-            break;
-        }
-        sqlite3_str_appendf(text, "%s%s.%s", p > 0 ? ", " : "", table->name,
-                            index->parts[p].column < 0 ? "rowid" : table->columns[index->parts[p].column].name);
-    }
-    finished = sqlite3_str_finish(text);
-    rst_set_message(message, "UNIQUE constraint failed: %s", finished == NULL ? "" : finished);
-    sqlite3_free(finished);
-    return SQLITE_CONSTRAINT_UNIQUE;
-}
-
 /* Puts what was gathered, in key order: appended while the tree holds nothing higher. */
-static int gathered_put(rst_table *table, rst_index *index, rst_gathering *g, bool first, char **message) {
+static int gathered_put(rst_table *table, int number, rst_gathering *g, bool first, char **message) {
     rst_connection *c = table->connection;
+    rst_index *index = &table->indexes[number];
     rootstock_buffer other = {0};
     bool append = first;
-    int code = rst_gathering_sort(g);
+    int code = SQLITE_OK;
+    rst_gathering_sort(g);
     for (size_t i = 0; i < g->count && code == SQLITE_OK; i++) {
         const rst_gathered *entry = &g->entries[i];
-        rootstock_slice key = {entry->key_size, g->bytes.data + entry->start};
-        rootstock_slice value = {entry->value_size, g->bytes.data + entry->start + entry->key_size};
+        rootstock_slice key = {entry->key_size, entry->key};
+        rootstock_slice value = {entry->value_size, entry->key + entry->key_size};
         if (index->unique && !entry->has_null) {
             const rst_gathered *before = i > 0 ? &g->entries[i - 1] : NULL;
             if (before != NULL && before->prefix == entry->prefix &&
-                memcmp(g->bytes.data + before->start, key.data, entry->prefix) == 0) {
-                code = unique_refused(table, index, message);
+                memcmp(before->key, key.data, entry->prefix) == 0) {
+                code = rst_unique_failed(table, number, message);
                 break;
             }
             if (!first) {
                 rootstock_buffer whole = {(unsigned char *)key.data, key.size, key.size};
                 code = entry_in_the_way(table, index, &whole, entry->prefix, NULL, &other);
-                if (code == SQLITE_ROW) code = unique_refused(table, index, message);
+                if (code == SQLITE_ROW) code = rst_unique_failed(table, number, message);
                 if (code != SQLITE_DONE) break;
                 code = SQLITE_OK;
             }
@@ -290,13 +303,13 @@ int rst_index_fill(rst_table *table, int number, char **message) {
         if (result != SQLITE_OK || !included) continue;
         result = rst_gather(&g, &key, &value, prefix, has_null);
         if (result == SQLITE_OK && g.bytes.size > most) {
-            result = gathered_put(table, index, &g, first, message);
+            result = gathered_put(table, number, &g, first, message);
             first = false;
         }
     }
     if (result == SQLITE_OK && code != ROOTSTOCK_NOT_FOUND) result = rst_map_error(c, code, message);
     rst_walker_close(&walker);
-    if (result == SQLITE_OK) result = gathered_put(table, index, &g, first, message);
+    if (result == SQLITE_OK) result = gathered_put(table, number, &g, first, message);
     result = rst_collation_missing(table, result, message);
     rst_row_slot_end(table, &hand);
     rootstock_buffer_free(&key);

@@ -12,35 +12,6 @@
 #include <ctype.h>
 #include <string.h>
 
-static int unique_failed(const rst_table *table, int number, char **message) {
-    sqlite3_str *text;
-    char *columns;
-    if (number < 0 && !table->without_rowid) {
-        rst_set_message(message, "UNIQUE constraint failed: %s.%s", table->name,
-                        table->rowid_column >= 0 ? table->columns[table->rowid_column].name : "rowid");
-        return table->rowid_column >= 0 ? SQLITE_CONSTRAINT_PRIMARYKEY : SQLITE_CONSTRAINT_ROWID;
-    }
-    text = sqlite3_str_new(NULL);
-    {
-        const rst_part *parts = number < 0 ? table->key : table->indexes[number].parts;
-        int count = number < 0 ? table->key_count : table->indexes[number].part_count;
-        for (int p = 0; p < count; p++) {
-            if (parts[p].column == -2) {
-                sqlite3_str_reset(text);
-                sqlite3_str_appendf(text, "index '%q'", table->indexes[number].name);
-                break;
-            }
-            sqlite3_str_appendf(text, "%s%s.%s", p > 0 ? ", " : "", table->name,
-                                parts[p].column < 0 ? "rowid" : table->columns[parts[p].column].name);
-        }
-    }
-    columns = sqlite3_str_finish(text);
-    rst_set_message(message, "UNIQUE constraint failed: %s", columns == NULL ? "" : columns);
-    sqlite3_free(columns);
-    return number < 0 || table->indexes[number].is_primary_key ? SQLITE_CONSTRAINT_PRIMARYKEY
-                                                               : SQLITE_CONSTRAINT_UNIQUE;
-}
-
 int rst_check_update(rst_table *table, const rst_row_slot *old, rst_row_slot *row, int conflict, uint64_t changed,
                      char **message) {
     rst_connection *c = table->connection;
@@ -86,7 +57,7 @@ int rst_check_update(rst_table *table, const rst_row_slot *old, rst_row_slot *ro
 int rst_refuse(const rst_table *table, int number, int mode, char **message) {
     if (mode == SQLITE_IGNORE) return SQLITE_DONE;
     executor_of(table->connection)->last_mode = mode;
-    return unique_failed(table, number, message);
+    return rst_unique_failed(table, number, message);
 }
 
 /* REPLACE has removed rows, and what that set off (triggers, actions of foreign keys) may have put others in the way,

@@ -2,13 +2,13 @@
 ** sorter.c - the entries of a new index, gathered in a tree's order and put into their own.
 **
 ** Keys of one index begin alike: their first column's class, a title's first words. What all share is left out, and the
-** eight bytes behind it stand as a number beside each entry, so that nearly every comparison is one of two numbers. The
-** sort merges runs, and leaves those alone that are in order already. Invariant: the order is memcmp's, the shorter key
-** first.
+** eight bytes behind it stand as a number beside each entry, so that nearly every comparison is one of two numbers.
+** Invariant: the order is memcmp's, the shorter key first.
 */
 #include "executor/executor.h"
 #include "executor/sorter.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 int rst_gather(rst_gathering *g, const rootstock_buffer *key, const rootstock_buffer *value, size_t prefix,
@@ -35,7 +35,8 @@ int rst_gather(rst_gathering *g, const rootstock_buffer *key, const rootstock_bu
     }
     g->shared = shared;
     entry = &g->entries[g->count++];
-    *entry = (rst_gathered){0, g->bytes.size, (uint32_t)key->size, (uint32_t)value->size, (uint32_t)prefix, has_null};
+    *entry =
+        (rst_gathered){0, NULL, g->bytes.size, (uint32_t)key->size, (uint32_t)value->size, (uint32_t)prefix, has_null};
     memcpy(g->bytes.data + g->bytes.size, key->data, key->size);
     if (value->size > 0) memcpy(g->bytes.data + g->bytes.size + key->size, value->data, value->size);
     g->bytes.size += key->size + value->size;
@@ -50,70 +51,21 @@ static uint64_t head_of(const unsigned char *bytes, size_t size) {
     return rootstock_big_endian(filled);
 }
 
-/* Keys with the same head. */
-__attribute__((noinline)) static bool after_slowly(const unsigned char *bytes, const rst_gathered *left,
-                                                   const rst_gathered *right) {
-    return rootstock_key_compare(bytes + left->start, left->key_size, bytes + right->start, right->key_size) > 0;
+static int by_key(const void *left, const void *right) {
+    const rst_gathered *a = left, *b = right;
+    if (a->head != b->head) return a->head > b->head ? 1 : -1;
+    return rootstock_key_compare(a->key, a->key_size, b->key, b->key_size);
 }
 
-static inline bool after(const unsigned char *bytes, const rst_gathered *left, const rst_gathered *right) {
-    return left->head != right->head ? left->head > right->head : after_slowly(bytes, left, right);
-}
-
-/* Merges from[begin, middle) and from[middle, end) into to. */
-static void merge(const unsigned char *bytes, const rst_gathered *from, rst_gathered *to, size_t begin, size_t middle,
-                  size_t end) {
-    size_t left = begin, right = middle, out = begin;
-    if (middle >= end || !after(bytes, &from[middle - 1], &from[middle])) {
-        memcpy(&to[begin], &from[begin], (end - begin) * sizeof *to);
-        return;
-    }
-    while (left < middle && right < end)
-        to[out++] = after(bytes, &from[left], &from[right]) ? from[right++] : from[left++];
-    if (left < middle) memcpy(&to[out], &from[left], (middle - left) * sizeof *to);
-    if (right < end) memcpy(&to[out], &from[right], (end - right) * sizeof *to);
-}
-
-int rst_gathering_sort(rst_gathering *g) {
-    enum { RUN = 8 };
-    const unsigned char *bytes = g->bytes.data;
+void rst_gathering_sort(rst_gathering *g) {
     bool ordered = true;
     for (size_t i = 0; i < g->count; i++) {
         rst_gathered *entry = &g->entries[i];
-        entry->head = head_of(bytes + entry->start + g->shared, entry->key_size - g->shared);
-        if (i > 0 && ordered) ordered = !after(bytes, entry - 1, entry);
+        entry->key = g->bytes.data + entry->start;
+        entry->head = head_of(entry->key + g->shared, entry->key_size - g->shared);
+        if (i > 0 && ordered) ordered = by_key(entry - 1, entry) <= 0;
     }
-    if (ordered) return SQLITE_OK;
-    if (g->spare_capacity < g->capacity) {
-        sqlite3_free(g->spare);
-        g->spare_capacity = 0;
-        g->spare = sqlite3_malloc64(g->capacity * sizeof *g->spare);
-        if (g->spare == NULL) return SQLITE_NOMEM;
-        g->spare_capacity = g->capacity;
-    }
-    for (size_t begin = 0; begin < g->count; begin += RUN) {
-        size_t end = begin + RUN < g->count ? begin + RUN : g->count;
-        for (size_t i = begin + 1; i < end; i++) {
-            rst_gathered entry = g->entries[i];
-            size_t at = i;
-            for (; at > begin && after(bytes, &g->entries[at - 1], &entry); at--) g->entries[at] = g->entries[at - 1];
-            g->entries[at] = entry;
-        }
-    }
-    for (size_t width = RUN; width < g->count; width *= 2) {
-        rst_gathered *sorted = g->spare;
-        size_t capacity = g->spare_capacity;
-        for (size_t begin = 0; begin < g->count; begin += 2 * width) {
-            size_t middle = begin + width < g->count ? begin + width : g->count;
-            size_t end = middle + width < g->count ? middle + width : g->count;
-            merge(bytes, g->entries, sorted, begin, middle, end);
-        }
-        g->spare = g->entries;
-        g->spare_capacity = g->capacity;
-        g->entries = sorted;
-        g->capacity = capacity;
-    }
-    return SQLITE_OK;
+    if (!ordered) qsort(g->entries, g->count, sizeof *g->entries, by_key);
 }
 
 void rst_gathering_clear(rst_gathering *g) {
@@ -125,6 +77,5 @@ void rst_gathering_clear(rst_gathering *g) {
 void rst_gathering_free(rst_gathering *g) {
     rootstock_buffer_free(&g->bytes);
     sqlite3_free(g->entries);
-    sqlite3_free(g->spare);
     memset(g, 0, sizeof *g);
 }

@@ -8,7 +8,8 @@
 
 /* An entry: its key, behind it its value, from `start` in the gathering's bytes. */
 typedef struct rst_gathered {
-    uint64_t head; /* of its key, behind what all keys share */
+    uint64_t head;            /* of its key, behind what all keys share */
+    const unsigned char *key; /* once they are sorted */
     size_t start;
     uint32_t key_size, value_size, prefix; /* prefix: of the key, the columns' part */
     bool has_null;
@@ -16,16 +17,16 @@ typedef struct rst_gathered {
 
 typedef struct rst_gathering {
     rootstock_buffer bytes;
-    rst_gathered *entries, *spare;
-    size_t count, capacity, spare_capacity;
+    rst_gathered *entries;
+    size_t count, capacity;
     size_t shared; /* bytes that all keys have in common */
 } rst_gathering;
 
 /* SQLITE_OK, SQLITE_NOMEM, or SQLITE_TOOBIG. The gathering begins zeroed. */
 int rst_gather(rst_gathering *gathering, const rootstock_buffer *key, const rootstock_buffer *value, size_t prefix,
                bool has_null);
-/* Puts the entries in the order of their keys. SQLITE_OK or SQLITE_NOMEM. */
-int rst_gathering_sort(rst_gathering *gathering);
+/* Puts the entries in the order of their keys. */
+void rst_gathering_sort(rst_gathering *gathering);
 /* Forgets the entries and keeps the memory. */
 void rst_gathering_clear(rst_gathering *gathering);
 void rst_gathering_free(rst_gathering *gathering);
