@@ -56,8 +56,7 @@ static int foreign_after(rst_table *table, const rst_row_slot *old, const rst_ro
                          char **message) {
     int code = SQLITE_OK;
     if (table->foreign_key_count > 0 || table->is_parent) {
-        code = rst_foreign_after(table, old == NULL ? NULL : old->values, old == NULL ? 0 : old->rowid,
-                                 row == NULL ? NULL : row->values, row == NULL ? 0 : row->rowid, changed,
+        code = rst_foreign_after(table, old == NULL ? NULL : old->values, row == NULL ? NULL : row->values, changed,
                                  row == NULL ? NULL : row->beyond, message);
     }
     if (code == SQLITE_OK && rst_native_fk_any(table)) code = rst_native_fk_after(table, old, row, message);

@@ -113,21 +113,9 @@ static int filter_encoded(rst_cursor *k, sqlite3_value *value) {
 /* The whole primary key is given, by values that mean just one key: one look-up. SQLITE_NOTFOUND: not so simple. */
 static int filter_key_equal(rst_cursor *k, sqlite3_value **values) {
     const rst_table *table = k->table;
-    int code, part_count = table->key_count;
+    int code;
     k->seek.size = 0;
-    if (k->raw_key && sqlite3_value_type(values[0]) == SQLITE_BLOB) {
-        /* A blob stands in such a key as it is, behind its class: rootstock_key_append in short. */
-        const void *blob = sqlite3_value_blob(values[0]);
-        size_t size = (size_t)sqlite3_value_bytes(values[0]);
-        if (blob == NULL && size > 0) return SQLITE_NOMEM; /* of zeroblob() */
-        if (k->seek.capacity < size + 1 && rootstock_buffer_reserve(&k->seek, size + 1) != SQLITE_OK)
-            return SQLITE_NOMEM;
-        k->seek.data[0] = KEY_RAW_BLOB;
-        if (size > 0) memcpy(k->seek.data + 1, blob, size);
-        k->seek.size = size + 1;
-        part_count = 0;
-    }
-    for (int p = 0; p < part_count; p++) {
+    for (int p = 0; p < table->key_count; p++) {
         const rst_part *part = &table->key[p];
         char affinity = table->columns[part->column].affinity;
         rootstock_value value;

@@ -394,13 +394,10 @@ int rst_foreign_before(rst_table *table, const rootstock_value *old_values, uint
     return SQLITE_OK;
 }
 
-int rst_foreign_after(rst_table *table, const rootstock_value *old_values, int64_t old_rowid,
-                      const rootstock_value *new_values, int64_t new_rowid, uint64_t changed, const uint64_t *beyond,
-                      char **message) {
+int rst_foreign_after(rst_table *table, const rootstock_value *old_values, const rootstock_value *new_values,
+                      uint64_t changed, const uint64_t *beyond, char **message) {
     rst_connection *c = table->connection;
     int code;
-    UNUSED(old_rowid);
-    UNUSED(new_rowid);
     if (!rst_foreign_enabled(c)) return SQLITE_OK;
     code = check_child(c, table, old_values, new_values, changed, beyond, message);
     if (code == SQLITE_OK && table->is_parent)

@@ -20,9 +20,8 @@ uint64_t rst_foreign_child_set(const rst_foreign_key *foreign);
 bool rst_foreign_acts_on_itself(const rst_table *table, uint64_t changed, const uint64_t *beyond);
 /* After a row of `table` changes: old and new values, one per column, or null. changed, beyond: the
 ** columns that an UPDATE sets (column_sets.h), all for an INSERT or DELETE. */
-int rst_foreign_after(rst_table *table, const rootstock_value *old_values, int64_t old_rowid,
-                      const rootstock_value *new_values, int64_t new_rowid, uint64_t changed, const uint64_t *beyond,
-                      char **message);
+int rst_foreign_after(rst_table *table, const rootstock_value *old_values, const rootstock_value *new_values,
+                      uint64_t changed, const uint64_t *beyond, char **message);
 /* changed: bits of the columns that an UPDATE sets, else all. deferred_only: of the keys that refer to the table, only
 ** those that are deferred. */
 int rst_foreign_check_schema(rst_table *table, uint64_t changed, bool deferred_only, char **message);

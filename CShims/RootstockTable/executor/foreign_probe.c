@@ -17,27 +17,34 @@ static bool is_rowid(const rst_foreign_key *foreign, const rst_table *parent) {
     return foreign->column_count == 1 && foreign->parent_key->columns[0] == parent->rowid_column;
 }
 
+bool rst_parts_are(const rst_table *table, const rst_part *parts, int part_count, const int *columns, int count,
+                   bool any_collation) {
+    bool all = part_count == count;
+    for (int p = 0; p < count && all; p++) {
+        const int column = parts[p].column;
+        int k = 0;
+        while (k < count && columns[k] != column) k++;
+        all = k < count && column >= 0 &&
+              (any_collation || sqlite3_stricmp(parts[p].collation_name, table->columns[column].collation_name) == 0);
+    }
+    return all;
+}
+
 /* Under the collations that the foreign key means. */
 const rst_part *rst_foreign_parent_parts(const rst_foreign_key *foreign, rst_table *parent, rst_tree **tree) {
-    const int *columns = foreign->parent_key->columns;
-    bool primary = foreign->parent_columns[0] == NULL;
-    int count = foreign->column_count;
+    const int *columns = foreign->parent_key->columns, count = foreign->column_count;
+    const bool primary = foreign->parent_columns[0] == NULL;
     if (is_rowid(foreign, parent)) return NULL;
-    for (int n = -1; n < parent->index_count; n++) {
-        const rst_part *parts = n < 0 ? parent->key : parent->indexes[n].parts;
-        int part_count = n < 0 ? (parent->without_rowid ? parent->key_count : 0) : parent->indexes[n].part_count;
-        bool all = part_count == count && (n < 0 || (parent->indexes[n].unique && !parent->indexes[n].evaluated));
-        if (all && primary) all = n < 0 || parent->indexes[n].is_primary_key;
-        for (int p = 0; p < part_count && all; p++) {
-            int k = 0;
-            while (k < count && columns[k] != parts[p].column) k++;
-            all = k < count && parts[p].column >= 0 &&
-                  (primary ||
-                   sqlite3_stricmp(parts[p].collation_name, parent->columns[parts[p].column].collation_name) == 0);
-        }
-        if (!all) continue;
-        *tree = n < 0 ? &parent->tree : &parent->indexes[n].tree;
-        return parts;
+    *tree = &parent->tree;
+    if (parent->without_rowid && rst_parts_are(parent, parent->key, parent->key_count, columns, count, primary))
+        return parent->key;
+    for (int n = 0; n < parent->index_count; n++) {
+        rst_index *index = &parent->indexes[n];
+        if (!index->unique || index->evaluated || (primary && !index->is_primary_key) ||
+            !rst_parts_are(parent, index->parts, index->part_count, columns, count, primary))
+            continue;
+        *tree = &index->tree;
+        return index->parts;
     }
     return NULL;
 }

@@ -33,32 +33,12 @@ int rst_foreign_parent_columns(rst_table *child, const rst_foreign_key *foreign,
     } else {
         for (int k = 0; k < count; k++) columns[k] = rst_column_called(parent, foreign->parent_columns[k]);
         if (count == 1 && columns[0] >= 0 && columns[0] == parent->rowid_column) unique = true;
-        if (parent->without_rowid && parent->key_count == count) {
-            bool all = true;
-            for (int k = 0; k < count && all; k++) {
-                bool there = false;
-                for (int p = 0; p < count && columns[k] >= 0; p++) {
-                    there |=
-                        parent->key[p].column == columns[k] &&
-                        sqlite3_stricmp(parent->key[p].collation_name, parent->columns[columns[k]].collation_name) == 0;
-                }
-                all = there;
-            }
-            unique |= all;
-        }
+        if (parent->without_rowid)
+            unique = rst_parts_are(parent, parent->key, parent->key_count, columns, count, false);
         for (int n = 0; n < parent->index_count && !unique; n++) {
             const rst_index *index = &parent->indexes[n];
-            bool all = index->unique && index->part_count == count && index->where == NULL;
-            for (int k = 0; k < count && all; k++) {
-                bool there = false;
-                for (int p = 0; p < count; p++) {
-                    there |= index->parts[p].column >= 0 && index->parts[p].column == columns[k] &&
-                             sqlite3_stricmp(index->parts[p].collation_name,
-                                             parent->columns[columns[k]].collation_name) == 0;
-                }
-                all = there;
-            }
-            unique = all;
+            unique = index->unique && index->where == NULL &&
+                     rst_parts_are(parent, index->parts, index->part_count, columns, count, false);
         }
     }
     for (int k = 0; k < count; k++) unique &= columns[k] >= 0;

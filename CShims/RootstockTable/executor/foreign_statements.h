@@ -15,6 +15,9 @@ int rst_foreign_parent_columns(rst_table *child, const rst_foreign_key *foreign,
 ** unique. */
 void rst_foreign_append_equal(sqlite3_str *text, const rst_foreign_key *foreign, const rst_table *parent, int column,
                               int parameter);
+/* foreign_probe.c: whether the parts are these columns, each once, under the columns' own collations. */
+bool rst_parts_are(const rst_table *table, const rst_part *parts, int part_count, const int *columns, int count,
+                   bool any_collation);
 /* foreign_probe.c: the parts of the parent's unique key on those columns, and the tree in which they are sought. Null:
 ** by rowid, or only SQL finds it. */
 const rst_part *rst_foreign_parent_parts(const rst_foreign_key *foreign, rst_table *parent, rst_tree **tree);

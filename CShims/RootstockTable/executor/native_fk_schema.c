@@ -6,9 +6,8 @@
 ** and nothing else.
 */
 #include "executor/executor.h"
-#include "executor/native_fk_parts.h"
-
-#include "executor/foreign.h"
+#include "executor/foreign_statements.h"
+#include "executor/native_fk_table.h"
 
 #include <string.h>
 
@@ -176,12 +175,8 @@ static int read_keys(rst_table *table, const char *argument, char **message) {
     for (int n = -1; n < table->index_count && !unique; n++) {
         const rst_part *parts = n < 0 ? table->key : table->indexes[n].parts;
         int parts_count = n < 0 ? table->key_count : table->indexes[n].part_count;
-        unique = count > 0 && parts_count == count && (n < 0 || (table->indexes[n].unique && !table->indexes[n].where));
-        for (int k = 0; k < count && unique; k++) {
-            bool there = false;
-            for (int i = 0; i < count; i++) there |= parts[i].column == columns[k];
-            unique = there;
-        }
+        unique = count > 0 && (n < 0 || (table->indexes[n].unique && !table->indexes[n].where)) &&
+                 rst_parts_are(table, parts, parts_count, columns, count, true);
     }
     if (!unique) {
         rst_set_message(message, "native_keys of %s must name the columns of its PRIMARY KEY or of a UNIQUE",

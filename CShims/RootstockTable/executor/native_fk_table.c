@@ -13,9 +13,8 @@
 ** Invariant: after every change of a row they hold what the row holds, whether PRAGMA foreign_keys is on or not.
 */
 #include "executor/executor.h"
-#include "executor/native_fk_parts.h"
-
 #include "executor/foreign.h"
+#include "executor/native_fk_table.h"
 
 #include <string.h>
 
