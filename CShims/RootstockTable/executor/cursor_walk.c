@@ -216,7 +216,7 @@ __attribute__((noinline)) static int next_other(rst_cursor *k) {
 
 int rst_cursor_next(sqlite3_vtab_cursor *base) {
     rst_cursor *k = (rst_cursor *)base;
-    int code;
+    int code, range;
     if ((k->rejecting | k->may_have_enough) == 0) return step(k);
     if (!k->may_have_enough) return rst_cursor_next_kept(k);
     if (k->plan->distinct) return next_other(k);
@@ -225,8 +225,14 @@ int rst_cursor_next(sqlite3_vtab_cursor *base) {
         return SQLITE_OK;
     }
     rst_cursor_leave_sorted(k);
+    range = k->range;
     code = k->rejecting > 0 ? rst_cursor_next_kept(k) : step(k);
-    if (code == SQLITE_OK && !k->eof) rst_cursor_reach_sorted(k);
+    if (code != SQLITE_OK || k->eof) return code;
+    if (k->plan->in == 0 || k->range == range) rst_cursor_reach_sorted(k);
+    if (k->plan->in == 0 || (k->range == range && !k->eof)) return code;
+    /* The next value of the list: by itself, or as there are enough of the one before. */
+    if (k->eof) code = leave_range(k, ROOTSTOCK_OK);
+    rst_cursor_count_from(k);
     return code;
 }
 

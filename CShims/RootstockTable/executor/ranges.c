@@ -459,11 +459,13 @@ int rst_ranges_in(const rst_table *table, const rst_plan *plan, const rst_part *
     each = sqlite3_malloc64((sqlite3_uint64)count * sizeof *each);
     if (each == NULL) return SQLITE_NOMEM;
     memcpy(each, values, (size_t)count * sizeof *each);
+    ranges->wide = false;
     for (code = sqlite3_vtab_in_first(values[plan->in - 1], &value); code == SQLITE_OK && value != NULL;
          code = sqlite3_vtab_in_next(values[plan->in - 1], &value)) {
         each[plan->in - 1] = value;
         code = rst_ranges_make(table, plan, parts, each, ranges);
         if (code != SQLITE_OK) break;
+        ranges->wide = ranges->wide || ranges->ambiguous || ranges->count > 1;
         if (ranges->many_count + ranges->count > capacity) {
             rst_range *more;
             capacity = capacity == 0 ? 16 : capacity * 2;

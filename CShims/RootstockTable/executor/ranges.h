@@ -19,6 +19,7 @@ typedef struct rst_ranges {
     rst_range *many; /* of an IN */
     int many_count;
     int count;             /* 0: nothing can match */
+    bool wide;             /* of an IN list: some value stands for several keys */
     bool ambiguous;        /* an equality stands for several key values: rows need the order of the columns after it */
     rootstock_buffer held; /* of rst_ranges_make: the equalities' bytes, kept for its memory */
     size_t prefix;         /* bytes that every key of range[0] shares */

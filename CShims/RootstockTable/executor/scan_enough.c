@@ -6,8 +6,8 @@
 ** ends with the k that fills the LIMIT. Here SQLite says itself which rows it sorts (sort_hint.c): it calls
 ** rootstock_sorted with the cursor. When enough were sorted, the walk ends behind the value that it stands on, because
 ** no later row comes before them. Each walk counts for itself: the rows sorted in it come before all that it would
-** still give, wherever its loop stands. Invariant: values that an ORDER BY finds equal have the same bytes in the
-** index's keys.
+** still give, wherever its loop stands. So does the walk through each value of an IN list. Invariant: values that an
+** ORDER BY finds equal have the same bytes in the index's keys.
 */
 #include "executor/executor.h"
 #include "executor/cursor.h"
@@ -44,7 +44,8 @@ bool rst_cursor_is_like_kept(const rst_cursor *k) {
 void rst_cursor_count_from(rst_cursor *k) {
     k->enough.size = 0;
     k->enough_left = -1;
-    k->may_have_enough = !k->ranges.ambiguous && (k->plan->distinct || k->plan->nulls_apart || k->ranges.count <= 1);
+    k->may_have_enough = !k->ranges.ambiguous && (k->plan->distinct || k->plan->nulls_apart || k->ranges.count <= 1 ||
+                                                  (k->plan->in > 0 && !k->ranges.wide));
 }
 
 void rst_cursor_leave_sorted(rst_cursor *k) {

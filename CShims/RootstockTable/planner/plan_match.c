@@ -272,7 +272,7 @@ bool rst_plan_orders(const rst_table *table, int column, const rst_part *part) {
 
 bool rst_plan_has_first(const rst_table *table, const rst_candidate *k, bool *descending) {
     const rst_part *part = &k->parts[k->equals]; /* behind the last one it is not read */
-    if (k->first == NULL || k->in > 0 || k->unique) return false;
+    if (k->first == NULL || (k->in > 0 && k->first->nulls_apart) || k->unique) return false;
     if (k->equals >= k->part_count) {
         /* Behind its columns an index has the rows of one value in the order of their rowids. */
         if (k->source != PLAN_INDEX || table->without_rowid || !same_column(table, k->first->column, -1)) return false;

@@ -17,7 +17,7 @@ int rst_least_tell(rst_connection *c, rst_draft *draft);
 /* sort_hint.c: what tells of a join's ORDER BY with LIMIT. */
 int rst_sort_tell(rst_connection *c, rst_draft *draft);
 /* Whether a query may have something to tell of the LIMIT there. Behind the ORDER before it stands a comma or NULLS, or
-** it is a compound's. The nearest ORDER may be order_id. */
+** it is a compound's, or an IN stands before it. The nearest ORDER may be order_id. */
 bool rst_sort_may_tell(const char *sql, const char *limit);
 /* own_terms.c: the same of terms that choose rows of one table of a join. */
 int rst_own_terms_tell(rst_connection *c, rst_draft *draft);

@@ -12,6 +12,9 @@
 ** SQLite tells nobody of NULLS LAST behind ASC or NULLS FIRST behind DESC, be it the only term. The table is told so,
 ** too: its cursor walks through the column's NULLs and its other values as two ranges.
 **
+** Nor has a table one order where an index is walked for each value of a list, as of `by IN (1, 2) ORDER BY made LIMIT
+** 20`. Each of the walks ends when it has given enough.
+**
 ** The last term is NULL of every row, and leaves their order as it is. SQLite works it out once for a row that has
 ** passed all of WHERE. The cursor counts these, and ends its walk behind the value that fills the LIMIT
 ** (scan_enough.c). A parameter that stands in LIMIT gets its number in ORDER BY, and is written as ?N in LIMIT.
@@ -73,32 +76,43 @@ static bool may_lead(const rst_table *table, int column) {
     return leads;
 }
 
-/* Whether the condition holds a column of the name equal to something. */
-static bool holds(const rst_syntax *condition, const char *column) {
+/* Whether the condition holds a column of the name equal to something. *listed is set where it is to one of a list. */
+static bool holds(const rst_syntax *condition, const char *column, bool *listed) {
     const rst_syntax *term = rst_syntax_unwrap(condition), *left = term->first;
     rst_token mark, qualifier, name;
     if (term->kind == SYNTAX_AND) {
         for (const rst_syntax *child = term->first; child != NULL; child = child->next)
-            if (holds(child, column)) return true;
+            if (holds(child, column, listed)) return true;
         return false;
     }
-    if (term->kind != SYNTAX_EQUAL || left->kind != SYNTAX_NAME || left->next->kind == SYNTAX_NAME) return false;
+    if ((term->kind != SYNTAX_EQUAL && term->kind != SYNTAX_IN) || left->kind != SYNTAX_NAME ||
+        left->next->kind == SYNTAX_NAME)
+        return false;
     mark = rst_syntax_operator(term);
     name = rst_syntax_name(left, &qualifier);
+    if (term->kind == SYNTAX_IN) {
+        const bool held = rst_token_is(&mark, "IN") && rst_token_same_name(&name, column);
+        *listed |= held;
+        return held;
+    }
     return (rst_token_mark(&mark, "=") || rst_token_mark(&mark, "==")) && rst_token_same_name(&name, column);
 }
 
 /* Whether an index of the statement's only table has the column's order, behind columns that WHERE holds equal. Not
 ** where another index has more of these, which finds fewer rows: they are sorted at once. */
-static bool leads_alone(const rst_table *table, int column, const rst_syntax *where) {
+static bool leads_alone(const rst_table *table, int column, const rst_syntax *where, bool *listed) {
     int leading = -1, other = 0;
-    for (int i = 0; i < table->index_count; i++) {
-        const rst_index *index = &table->indexes[i];
+    for (int i = table->without_rowid ? -1 : 0; i < table->index_count; i++) {
+        const rst_index *index = i < 0 ? NULL : &table->indexes[i];
+        const rst_part *parts = index == NULL ? table->key : index->parts;
+        const int count = index == NULL ? table->key_count : index->part_count;
+        bool lists = false;
         int held = 0;
-        while (held < index->part_count && index->parts[held].column >= 0 && index->parts[held].column != column &&
-               where != NULL && holds(where->first, table->columns[index->parts[held].column].name))
+        while (held < count && parts[held].column >= 0 && parts[held].column != column && where != NULL &&
+               holds(where->first, table->columns[parts[held].column].name, &lists))
             held++;
-        if (index->where == NULL && held < index->part_count && index->parts[held].column == column) {
+        if ((index == NULL || index->where == NULL) && held < count && parts[held].column == column) {
+            if (held > leading) *listed = lists;
             if (held > leading) leading = held;
         } else if (held > other) {
             other = held;
@@ -136,9 +150,8 @@ static bool gives_rows(const rst_syntax *core) {
     return true;
 }
 
-/* Whether the SELECT sorts its own rows, in an order that SQLite tells no table of. */
-static bool sorts_rows(const rst_syntax *core, const rst_syntax *order, bool apart) {
-    if (order->first->next == NULL && !apart) return false;
+/* Whether the SELECT sorts its own rows. */
+static bool sorts_rows(const rst_syntax *core, const rst_syntax *order) {
     for (const rst_syntax *term = order->first; term != NULL; term = term->next) {
         if (!is_of_row(term->first)) return false;
     }
@@ -205,8 +218,8 @@ static void tell_select(sorted *s, const rst_syntax *core, const rst_syntax *ord
     rst_scope scope;
     sqlite3_str *term;
     int column = -1;
-    bool descending = false, apart = false;
-    if (from == NULL || !rst_term_is_plain(order->first, &descending, &apart) || !sorts_rows(core, order, apart) ||
+    bool descending = false, apart = false, listed = false;
+    if (from == NULL || !rst_term_is_plain(order->first, &descending, &apart) || !sorts_rows(core, order) ||
         !counts(limit) || !rst_scope_of(s->c, s->tree, NULL, from, &scope) || scope.nested)
         return;
     for (int i = 1; i < scope.count; i++) {
@@ -214,8 +227,10 @@ static void tell_select(sorted *s, const rst_syntax *core, const rst_syntax *ord
     }
     item = item_of(&scope, core, order->first->first, &column);
     if (item == NULL || item->left || !may_lead(item->table, column) ||
-        (scope.count == 1 && !leads_alone(item->table, column, rst_syntax_child(core, SYNTAX_WHERE))))
+        (scope.count == 1 && !leads_alone(item->table, column, rst_syntax_child(core, SYNTAX_WHERE), &listed)))
         return;
+    /* Of a single term SQLite tells the table, which has its order, unless the walk is one for each value of a list. */
+    if (order->first->next == NULL && !apart && !listed) return;
     if (!hand(s, item, column, descending ? 'd' : 'a', !apart ? "" : order->first->next == NULL ? "o" : "n")) return;
     term = sqlite3_str_new(NULL);
     sqlite3_str_appendf(term, ", rootstock_sorted(%.*s.\"rootstock row\"", (int)item->name.size, item->name.text);
@@ -267,6 +282,7 @@ bool rst_sort_may_tell(const char *sql, const char *limit) {
             if (further) return true;
             sorted = true;
         }
+        if (sorted && last == 'n' && (p[-2] | 0x20) == 'i' && p[-3] <= ' ') return true; /* IN, or what may be one */
         if (sorted &&
             ((last == 'n' && ends_word(p, "unio")) || (last == 't' && (ends_word(p, "xcep") || ends_word(p, "rsec")))))
             return true;

@@ -61,6 +61,14 @@ SELECT a, id FROM t('rootstock order g :') UNION SELECT a, 1 FROM t('rootstock o
     "SELECT rootstock_open('$store');
 SELECT rootstock_rewrite('SELECT a, id FROM t UNION SELECT a, 1 FROM t ORDER BY a DESC LIMIT 2');
 SELECT count(*) FROM rootstock_explain(rootstock_rewrite('SELECT a, id FROM t UNION SELECT a, 1 FROM t ORDER BY a DESC LIMIT 2')) WHERE detail LIKE '%TEMP B-TREE%';"
+check "the walk for each value of a list ends by itself" "0
+1
+SELECT id FROM o('rootstock order d :b') WHERE a IN (1, 2) ORDER BY b DESC, rootstock_sorted(o.\"rootstock row\", 2) LIMIT 2
+1" \
+    "SELECT rootstock_open('$folder/lists.store');
+SELECT rootstock_ddl('CREATE TABLE o (id INTEGER PRIMARY KEY, a INT, b INT)') + rootstock_ddl('CREATE INDEX oab ON o (a, b)') = 0;
+SELECT rootstock_rewrite('SELECT id FROM o WHERE a IN (1, 2) ORDER BY b DESC LIMIT 2');
+SELECT rootstock_rewrite('SELECT id FROM o WHERE a = 1 ORDER BY b DESC LIMIT 2') = 'SELECT id FROM o WHERE a = 1 ORDER BY b DESC LIMIT 2';"
 check "EXPLAIN is of what SQLite runs of a program" "1
 0
 1" "SELECT rootstock_open('$store');

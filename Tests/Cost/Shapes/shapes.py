@@ -98,6 +98,7 @@ SHAPES = [
     ("sort of one table, LIMIT", "SELECT * FROM ev ORDER BY made DESC, who LIMIT 20", ()),
     ("compound, LIMIT", "SELECT id, made, who FROM ev UNION SELECT v, k, id FROM p ORDER BY made DESC LIMIT 20", ()),
     ("compound by two columns, LIMIT", "SELECT id, made FROM ev UNION ALL SELECT id, k FROM p ORDER BY made DESC, id LIMIT 20", ()),
+    ("IN list, sort, LIMIT", "SELECT * FROM ev WHERE who IN ('u1', 'u2', 'u3') ORDER BY made DESC LIMIT 20", ()),
     ("NULLS LAST, LIMIT", "SELECT * FROM ev ORDER BY n NULLS LAST LIMIT 20", ()),
     ("NULLS FIRST of one's own, LIMIT", "SELECT * FROM ev WHERE who = ? ORDER BY made DESC NULLS FIRST, id LIMIT 20", ("u5",)),
     ("least of a column with NULLs", "SELECT min(n) FROM ev", ()),
