@@ -7,9 +7,9 @@
 ** that a library brings along is another object, and keeps its own.
 **
 ** RTLD_NEXT and RTLD_DEFAULT mean objects as seen from the caller, whom the linker's function tells by the return
-** address. So it has to be jumped to, and not called, or another preloaded library would find itself again. A compiler
-** that optimises makes a jump of the call that `dlsym` ends with (Tests/Clients/DropIn/by_name.sh tries it). Where it
-** does not, `dlsym` is left alone.
+** address. So it has to be jumped to, and not called, or another preloaded library would find itself again. The compiler
+** is told to make a jump of the call that `dlsym` ends with (Tests/Clients/DropIn/by_name.sh asks it at each level).
+** Where it does not optimise, or is to watch calls, `dlsym` is left alone.
 **
 ** Invariant: of every other name the answer, and the message of dlerror, are those of the linker's function.
 */
@@ -21,8 +21,20 @@
 
 #include "interpose.h"
 
-#if !defined(__GLIBC__) || !defined(__OPTIMIZE__) || defined(ROOTSTOCK_LINKED) || defined(__SANITIZE_ADDRESS__) ||     \
-    defined(__SANITIZE_THREAD__)
+#ifdef __clang__
+#define WATCHED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer))
+#define JUMPS
+#define JUMP __attribute__((musttail))
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define WATCHED 1
+#else
+#define WATCHED 0
+/* By itself at -O2 and -Os, and where no calls are counted. */
+#define JUMPS __attribute__((optimize("O2", "optimize-sibling-calls"), no_profile_instrument_function))
+#define JUMP
+#endif
+
+#if !defined(__GLIBC__) || !defined(__OPTIMIZE__) || defined(ROOTSTOCK_LINKED) || WATCHED
 
 void *rsti_dlsym(void *handle, const char *name) {
     return dlsym(handle, name);
@@ -93,10 +105,11 @@ static __attribute__((noinline)) void *find_of_sqlite(void *handle, const char *
 
 void *rsti_asked(void *handle, const char *name) __asm__("dlsym") __attribute__((visibility("default")));
 
-void *rsti_asked(void *handle, const char *name) {
+JUMPS void *rsti_asked(void *handle, const char *name) {
     if (name[0] == 's' && name[1] == 'q' && handle != RTLD_NEXT && handle != RTLD_DEFAULT)
         return find_of_sqlite(handle, name);
-    return next_finder()(handle, name);
+    finder known = next_finder();
+    JUMP return known(handle, name);
 }
 
 #endif

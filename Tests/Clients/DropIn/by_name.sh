@@ -3,6 +3,7 @@
 # the C library would say, and one SQLite that a program brings along stays its own. Usage: Tests/Clients/DropIn/by_name.sh INTERPOSER
 set -eu
 interposer=$(realpath "$1")
+here=$(realpath "$(dirname "$0")")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
@@ -95,5 +96,18 @@ run "both" "$interposer" store ./libsqlothe.so.0 own1.db libsqlite3.so.0 program
 run "without one" "$interposer" store
 run "behind another" "$PWD/wrapper.so $interposer" store libsqlite3.so.0 program.db
 run "before another" "$interposer $PWD/wrapper.so" store libsqlite3.so.0 program.db
+
+# Built otherwise, the library's part of this asks for the caller still, or leaves dlsym alone.
+shims=$here/../../../CShims
+includes="-I$shims/RootstockSQLite"
+for layer in RootstockEngine RootstockKV RootstockTable Engines/LMDB Engines/SQLiteBTree; do includes+=" -I$shims/$layer/include -I$shims/$layer"; done
+echo 'void rsti_bundled_found(const void *function); void rsti_bundled_found(const void *function) { (void)function; }' >bundled.c
+for flags in "cc -O0" "cc -O1" "cc -Og" "cc -Os" "cc -O2 -fno-optimize-sibling-calls" "cc -O1 --coverage" "clang -O0" "clang -O1" "clang -Os"; do
+    [ -n "$(command -v "${flags%% *}")" ] || continue
+    # shellcheck disable=SC2086
+    $flags -std=c11 -fPIC -fvisibility=hidden -Wall -Wextra -Werror -DROOTSTOCK_LOADABLE $includes \
+        -shared "$shims/RootstockInterpose/by_name.c" bundled.c -o by_name.so -ldl
+    LD_PRELOAD="$PWD/by_name.so $PWD/wrapper.so" timeout 20 ./program 2>&1 | grep -q '^getpid 1$' || wrong "$flags: the caller is lost"
+done
 [ "$failures" = 0 ] || exit 1
 echo "by name: dlsym gives the functions of stores, and of all else what the C library gives"
