@@ -17,6 +17,8 @@
 #include "rewriter/hints.h"
 #include "rewriter/rewriter.h"
 
+#include <string.h>
+
 enum { MOST_TERMS = 16 };
 
 typedef struct joined {
@@ -166,12 +168,35 @@ static bool has_words(const char *p, const char *end) {
     return rst_token_seek(&p, end, "JOIN") && rst_bound_follows(p, end);
 }
 
+/* No less than the height that SQLite counts for an expression below the node. NOT BETWEEN is two to it, a chain of AND
+** as many as it has operands; each ON is an operand of WHERE. */
+static int height_of(const rst_syntax *node) {
+    const bool chained = node->kind == SYNTAX_AND || node->kind == SYNTAX_OR || node->kind == SYNTAX_FROM;
+    int highest = 0, count = 0;
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next, count++) {
+        const int height = height_of(child);
+        if (height > highest) highest = height;
+    }
+    return highest + (chained && count > 2 ? count : 2);
+}
+
+/* SQLite's limits are for what the program wrote: at them nothing is written. */
+static bool fits(const joined *j, const rst_draft *draft) {
+    size_t size = (size_t)(draft->end - draft->text);
+    for (int i = 0; i < j->edits.count; i++) {
+        if (j->edits.all[i].text != NULL) size += strlen(j->edits.all[i].text);
+    }
+    return j->edits.count == 0 ||
+           (size <= (size_t)sqlite3_limit(j->c->db, SQLITE_LIMIT_SQL_LENGTH, -1) &&
+            height_of(j->tree->root) + j->edits.count <= sqlite3_limit(j->c->db, SQLITE_LIMIT_EXPR_DEPTH, -1));
+}
+
 int rst_equals_tell(rst_connection *c, rst_draft *draft) {
     joined j = {.c = c, .text = draft->text};
     j.tree = has_words(draft->text, draft->end) ? rst_draft_tree(draft) : NULL;
     if (j.tree == NULL) return draft->parsed == SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
     visit(&j, j.tree->root);
-    if (j.code == SQLITE_OK) return rst_draft_write(draft, &j.edits);
+    if (j.code == SQLITE_OK && fits(&j, draft)) return rst_draft_write(draft, &j.edits);
     rst_edits_free(&j.edits);
     return j.code == SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK; /* a parameter's number is out of range: SQLite says so */
 }

@@ -85,3 +85,14 @@ for seed in range(40):
     run = Run(seed)
     for _ in range(60):
         run.ask()
+
+# SQLite's limits are for the statement as it is written: a bound that is told once more goes beyond none.
+connection = sqlite3.connect('limits.db')
+connection.executescript("""CREATE TABLE p(k INTEGER PRIMARY KEY, v); CREATE TABLE c(id INTEGER PRIMARY KEY, p INT); CREATE INDEX c_p ON c(p);
+    INSERT INTO p VALUES(1, 1), (4, 2), (8, 3); INSERT INTO c(p) VALUES(1), (4), (4), (8), (9);""")
+JOIN = 'SELECT count(*) FROM c JOIN p ON p.k = c.p WHERE p.k < 7'
+for terms in (1, 16, 900, 990, 994, 995):
+    for further in ('p.k > 3', 'v > -1'):
+        print(terms, further, connection.execute(JOIN + terms * (' AND ' + further)).fetchall())
+connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, len(JOIN))
+print(connection.execute(JOIN).fetchall())
