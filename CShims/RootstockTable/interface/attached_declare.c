@@ -418,12 +418,16 @@ int rst_attached_declare(rst_attached *a, char **message) {
 static int declare_anew(rst_attached *a, const text_list *wanted, char **message) {
     static const char mark[] = "rootstock attached";
     text_list declared = {0};
-    int code = list_declared(a, &declared, message);
+    const bool alone = sqlite3_get_autocommit(a->c->db) != 0;
+    int code = list_declared(a, &declared, message), ended;
     if (code == SQLITE_OK) code = rst_execute(a->c, message, "SAVEPOINT \"%w\"", mark);
     if (code == SQLITE_OK) {
         code = declare(a, wanted, &declared, message);
         if (code != SQLITE_OK) (void)rst_execute(a->c, NULL, "ROLLBACK TO \"%w\"", mark);
-        if (rst_execute(a->c, NULL, "RELEASE \"%w\"", mark) != SQLITE_OK && code == SQLITE_OK) code = SQLITE_ERROR;
+        ended = rst_execute(a->c, NULL, "RELEASE \"%w\"", mark);
+        if (code == SQLITE_OK) code = ended;
+        /* Else what the application changes next would stay in a transaction that it did not begin. */
+        if (alone && !sqlite3_get_autocommit(a->c->db)) (void)rst_execute(a->c, NULL, "ROLLBACK");
     }
     list_free(&declared);
     return code;

@@ -36,6 +36,7 @@ static void set_words(const rst_attached *a, const char *words, char **message) 
 
 int rst_inner_failed(rst_attached *a, int code, char **message) {
     const int finer = rootstock_last_error(a->inner);
+    if (code == SQLITE_NOMEM) return code; /* perhaps of ours: inner's last call may have gone well */
     set_words(a, sqlite3_errmsg(a->inner), message);
     if (finer != 0) return finer;
     return code == SQLITE_OK ? SQLITE_ERROR : sqlite3_extended_errcode(a->inner);
