@@ -87,7 +87,8 @@ int rootstock_lmdb_prepare_lock(const char *path, int data, unsigned readers, co
         close(descriptor);
         return error;
     }
-    mode_t mode = file.st_mode & 0777;
+    /* Its owner may write it: he may take the mark off the data. */
+    mode_t mode = (file.st_mode & 0777) | S_IRUSR | S_IWUSR;
     do descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
     while (descriptor < 0 && errno == EINTR);
     if (descriptor < 0) return 0; /* another process was first, or we may not: LMDB will see */

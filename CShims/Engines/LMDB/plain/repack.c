@@ -151,7 +151,8 @@ int rootstock_lmdb_copy(rootstock_environment *environment, const char *path, ro
     struct stat status;
     int code = rootstock_lmdb_txn_begin(environment, 0, NULL, NULL, &snapshot);
     if (code != ROOTSTOCK_OK) return code;
-    mode_t mode = fstat(environment->lock_descriptor, &status) == 0 ? status.st_mode & 0777 : 0600;
+    mode_t mode = 0600; /* at least: LMDB opens it once more */
+    if (fstat(environment->lock_descriptor, &status) == 0) mode |= status.st_mode & 0777;
     int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
     int error = descriptor < 0 ? errno : copy_to(snapshot, path, descriptor, stop, stop_context);
     if (descriptor >= 0) error = rootstock_lmdb_write_failure(descriptor, error);

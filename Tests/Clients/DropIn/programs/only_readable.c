@@ -203,6 +203,41 @@ static void beside_a_writer(const char *name) {
     sqlite3_close(db);
 }
 
+/* The copy is its maker's to write. */
+static void copies(const char *name) {
+    char sql[300];
+    sqlite3 *db = opened(in_folder(name), SQLITE_OPEN_READONLY);
+    printf("%s copied\n", name);
+    snprintf(sql, sizeof sql, "VACUUM INTO '%s'", in_folder("copy.db"));
+    quiet(db, sql);
+    sqlite3_close(db);
+    db = opened(in_folder("copy.db"), SQLITE_OPEN_READWRITE);
+    run(db, "INSERT INTO t VALUES (4, 'four'); SELECT b FROM t ORDER BY b");
+    sqlite3_close(db);
+}
+
+static void unmarks(const char *name) {
+    if (chmod(in_folder(name), 0644) != 0) perror(name);
+    sqlite3 *db = opened(in_folder(name), SQLITE_OPEN_READWRITE);
+    run(db, "INSERT INTO t VALUES (5, 'five'); SELECT b FROM t ORDER BY a");
+    sqlite3_close(db);
+}
+
+/* Root writes to a marked one, and does not close it. Its owner may write once he has unmarked it. */
+static void owner_after_root(const char *name) {
+    make(name, 0444);
+    if (chown(in_folder(name), NOBODY, NOBODY) != 0) abort();
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        run(opened(in_folder(name), SQLITE_OPEN_READWRITE), "INSERT INTO t VALUES (4, 'four')");
+        fflush(stdout);
+        _exit(0);
+    }
+    wait_for(child);
+    wait_for(as_nobody(unmarks, name));
+}
+
 static void shown(const char *name) {
     printf("%s there: %d\n", name, access(in_folder(name), F_OK) == 0);
 }
@@ -230,12 +265,15 @@ int main(void) {
     make("marked.db", 0444);
     if (chown(in_folder("marked.db"), NOBODY, NOBODY) != 0) return 1;
     wait_for(as_nobody(reads, "marked.db"));
+    wait_for(as_nobody(copies, "marked.db"));
+    owner_after_root("left.db");
     wait_for(as_nobody(reads, "others.db"));
     shown("others.db-lock");
     sqlite3 *db = opened(in_folder("others.db"), SQLITE_OPEN_READWRITE);
     run(db, "INSERT INTO t VALUES (4, 'four')");
     sqlite3_close(db);
-    static const char *const names[] = {"others.db", "anybodys.db", "secret.db", "empty.db", "beside.db", "marked.db"};
+    static const char *const names[] = {"others.db", "anybodys.db", "secret.db", "empty.db",    "beside.db",
+                                        "marked.db", "copy.db",     "left.db",   "left.db-lock"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) unlink(in_folder(names[i]));
     printf("folder empty: %d\n", rmdir(folder) == 0);
     return 0;
