@@ -90,8 +90,12 @@ static inline bool rst_value_fits(const rootstock_value *value, char affinity) {
     default: return true;
     }
 }
-/* Column affinity, in place; text made from a number goes into hold. */
+/* Column affinity, in place; text made from a number goes into hold. A source that is a text which spells a number may
+** be that number behind it, as SQLite's sqlite3_value_numeric_type leaves it. */
 int rst_value_affinity(rootstock_value *value, sqlite3_value *source, char affinity, rootstock_buffer *hold);
+/* A text that spells a number becomes the number. The source stays a text: a loop through an IN hands xFilter the same
+** one again. SQLITE_OK or SQLITE_NOMEM. */
+int rst_value_spelled(rootstock_value *text, sqlite3_value *source);
 int rst_bind(sqlite3_stmt *statement, int number, const rootstock_value *value);
 void rst_column_value(sqlite3_stmt *statement, int number, rootstock_value *value);
 

@@ -121,3 +121,12 @@ int rst_value_affinity(rootstock_value *value, sqlite3_value *source, char affin
     default: return SQLITE_OK;
     }
 }
+
+int rst_value_spelled(rootstock_value *text, sqlite3_value *source) {
+    rootstock_buffer unused = {0}; /* no text is made */
+    sqlite3_value *copy = sqlite3_value_dup(source);
+    if (copy == NULL) return SQLITE_NOMEM;
+    (void)rst_value_affinity(text, copy, AFFINITY_NUMERIC, &unused);
+    sqlite3_value_free(copy);
+    return SQLITE_OK;
+}

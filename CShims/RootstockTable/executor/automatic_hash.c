@@ -114,17 +114,15 @@ static int is_whole_text(rst_connection *c, double real) {
 int rst_automatic_hash_arguments(const rst_cursor *k, sqlite3_value **values, uint32_t *hash) {
     *hash = 0;
     for (int i = 0; i < k->plan->automatic; i++) {
-        rootstock_buffer hold = {0};
         rootstock_value value;
+        int code = SQLITE_OK;
         rst_value_from(values[i], &value);
         if (value.type == VALUE_NULL && !k->plan->null_equal[i]) return SQLITE_DONE;
         if (value.type == VALUE_TEXT && may_be_number(&value))
-            (void)rst_value_affinity(&value, values[i], AFFINITY_NUMERIC, &hold);
-        else if (value.type == VALUE_REAL &&
-                 k->table->columns[k->plan->automatic_columns[i]].affinity == AFFINITY_TEXT) {
-            int code = is_whole_text(k->connection, value.as.real);
-            if (code != SQLITE_OK) return code;
-        }
+            code = rst_value_spelled(&value, values[i]);
+        else if (value.type == VALUE_REAL && k->table->columns[k->plan->automatic_columns[i]].affinity == AFFINITY_TEXT)
+            code = is_whole_text(k->connection, value.as.real);
+        if (code != SQLITE_OK) return code;
         *hash = hash_value(*hash, &value, k->plan->automatic_collations[i]);
     }
     return SQLITE_OK;

@@ -132,12 +132,12 @@ static bool begins_a_number(const rootstock_value *text) {
            (first >= '\t' && first <= '\r') || first == ' ';
 }
 
-static bool looks_numeric(const rootstock_value *text, sqlite3_value *source, rootstock_value *number) {
-    rootstock_buffer unused = {0};
-    if (!begins_a_number(text)) return false;
+static int spell(const rootstock_value *text, sqlite3_value *source, rootstock_value *number, bool *spells) {
+    int code = SQLITE_OK;
     *number = *text;
-    if (rst_value_affinity(number, source, AFFINITY_NUMERIC, &unused) != SQLITE_OK) return false;
-    return number->type == VALUE_INTEGER || number->type == VALUE_REAL;
+    if (begins_a_number(text)) code = rst_value_spelled(number, source);
+    *spells = number->type != VALUE_TEXT;
+    return code;
 }
 
 bool rst_value_is_disguised(const rst_table *table, const rootstock_value *value, rst_ranges *ranges) {
@@ -177,25 +177,29 @@ static bool is_own_text(const rst_table *table, const rst_plan *plan, const rst_
 
 /* A text that may be compared as the number that it spells is taken for that number, against a column that has no
 ** numeric affinity. */
-static void unmask(const rst_table *table, char affinity, sqlite3_value *source, rootstock_value *value,
-                   rst_ranges *ranges) {
+static int unmask(const rst_table *table, char affinity, sqlite3_value *source, rootstock_value *value,
+                  rst_ranges *ranges) {
     rootstock_value number;
-    if (affinity < AFFINITY_NUMERIC && rst_value_is_disguised(table, value, ranges) &&
-        looks_numeric(value, source, &number))
-        *value = number;
+    bool spells = false;
+    int code = SQLITE_OK;
+    if (affinity < AFFINITY_NUMERIC && rst_value_is_disguised(table, value, ranges))
+        code = spell(value, source, &number, &spells);
+    if (spells) *value = number;
+    return code;
 }
 
 /* Widens a bound as the table above says. upper: the edge bounds from above. hold: memory for its value. */
 static int widen(const rst_table *table, const rst_plan *plan, const rst_part *part, char affinity,
                  sqlite3_value *source, edge *at, bool upper, rst_ranges *ranges, rootstock_buffer *hold) {
     static const char colon[] = ":";
-    int type;
+    int type, code;
     bool number;
     if (affinity >= AFFINITY_NUMERIC) return rst_value_affinity(&at->value, source, AFFINITY_NUMERIC, hold);
     if (is_declared(table, plan, part, affinity, &at->value, ranges))
         return affinity == AFFINITY_TEXT ? rst_value_affinity(&at->value, source, AFFINITY_TEXT, hold) : SQLITE_OK;
     if (is_own_text(table, plan, part, affinity, &at->value, upper, ranges)) return SQLITE_OK;
-    unmask(table, affinity, source, &at->value, ranges);
+    code = unmask(table, affinity, source, &at->value, ranges);
+    if (code != SQLITE_OK) return code;
     type = at->value.type;
     number = type == VALUE_INTEGER || type == VALUE_REAL;
     if (type == VALUE_BLOB) return SQLITE_OK;
@@ -350,10 +354,14 @@ int rst_ranges_make(const rst_table *table, const rst_plan *plan, const rst_part
         argument++;
         if (code != SQLITE_OK) goto done;
         if (affinity < AFFINITY_NUMERIC && !exact) {
-            unmask(table, affinity, values[argument - 1], &value, ranges);
-            bool number = value.type == VALUE_INTEGER || value.type == VALUE_REAL;
-            bool spells = affinity == AFFINITY_BLOB && value.type == VALUE_TEXT &&
-                          (may_be_of_real(&parts[k], &value) || looks_numeric(&value, values[argument - 1], &spelled));
+            bool number, spells = false;
+            code = unmask(table, affinity, values[argument - 1], &value, ranges);
+            number = value.type == VALUE_INTEGER || value.type == VALUE_REAL;
+            if (code == SQLITE_OK && affinity == AFFINITY_BLOB && value.type == VALUE_TEXT) {
+                spells = may_be_of_real(&parts[k], &value);
+                if (!spells) code = spell(&value, values[argument - 1], &spelled, &spells);
+            }
+            if (code != SQLITE_OK) goto done;
             if (number || spells) {
                 code = ambiguous_equal(table, ranges, prefix, &parts[k], affinity, &value, spells ? &spelled : NULL);
                 goto done;

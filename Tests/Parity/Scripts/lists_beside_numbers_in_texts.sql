@@ -1,0 +1,24 @@
+-- A text that spells a number, compared with a column without a type, beside a list: the list's loop hands the text over again for each value.
+CREATE TABLE u (a, b INT, c);
+CREATE INDEX u_ab ON u (a, b);
+CREATE TABLE w (a BLOB, b NUMERIC, c, PRIMARY KEY (a DESC, b)) WITHOUT ROWID;
+CREATE TABLE n (x);
+INSERT INTO u VALUES ('1', 1, 7), (1, 1, 8), ('1.0', 1, 9), ('x', 0, 10), ('2.5', 0, 11), (2.5, 1, 12), (x'31', 1, 13);
+INSERT INTO w SELECT * FROM u;
+INSERT INTO n VALUES (0), (1), ('1'), (2.5), ('2.5');
+SELECT * FROM u WHERE b IN (1, 0) AND a = '1' ORDER BY c;
+SELECT * FROM u WHERE b IN (1, 0) AND a IN ('1') ORDER BY c;
+SELECT * FROM u WHERE b IN (SELECT 1 UNION SELECT 0) AND a = '2.5' ORDER BY c;
+SELECT * FROM u WHERE b IN (5, 0, 1) AND a = '1.0' ORDER BY c;
+SELECT * FROM u WHERE b IN (0, 1) AND a = '1' || '' ORDER BY c;
+SELECT * FROM u WHERE b IN (0, 1) AND a = 1 ORDER BY c;
+SELECT * FROM w WHERE b IN (-1, 0, '01') AND a IN ('1') ORDER BY a, b DESC LIMIT 1;
+SELECT * FROM w WHERE b IN (1, 0) AND a = '1' ORDER BY c;
+SELECT * FROM w WHERE b IN (0, 1) AND a > '1' ORDER BY c;
+SELECT n.x, u.c FROM n, u WHERE u.a = '1' AND u.b = n.x ORDER BY 1, 2;
+SELECT n.x, typeof(n.x), u.c FROM n, u WHERE u.a = n.x AND u.b IN (0, 1) ORDER BY 3, 2;
+SELECT n.x, typeof(n.x) FROM n WHERE n.x = '1' AND n.rowid IN (1, 2, 3, 4, 5) ORDER BY 2;
+UPDATE u SET c = c + 100 WHERE b IN (1, 0) AND a = '1';
+DELETE FROM w WHERE b IN (1, 0) AND a = '2.5';
+SELECT * FROM u ORDER BY c;
+SELECT * FROM w ORDER BY c;
