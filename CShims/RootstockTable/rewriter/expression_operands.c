@@ -122,10 +122,10 @@ int rst_operand_again(rst_connection *c, const char *text, const rst_syntax *ope
         if (token.type == TOKEN_END) break;
         if (token.type != TOKEN_VARIABLE || token.size > 1) continue;
         code = rst_parameters_number(c, text, token.text + 1, &parameters, NULL, NULL);
-        if (code != SQLITE_OK) return code;
         sqlite3_str_appendf(out, "%.*s?%d", (int)(token.text - copied), copied, parameters.highest);
         copied = token.text + 1;
         rst_parameters_free(&parameters);
+        if (code != SQLITE_OK) return code;
     }
     sqlite3_str_append(out, copied, (int)(operand->end - copied));
     return SQLITE_OK;
