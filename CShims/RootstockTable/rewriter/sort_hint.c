@@ -276,16 +276,22 @@ static inline bool ends_word(const char *p, const char letters[4]) {
 bool rst_sort_may_tell(const char *sql, const char *limit) {
     bool further = false, sorted = false;
     for (const char *p = limit; p - sql >= 5; p--) {
-        const char last = (char)(p[-1] | 0x20);
-        further |= p[-1] == ',' || (last == 's' && ends_word(p, "null"));
-        if (last == 'r' && ends_word(p, "orde")) {
+        switch (p[-1] | 0x20) {
+        case ',': further = true; break;
+        case 's': further |= ends_word(p, "null"); break;
+        case 'r':
+            if (!ends_word(p, "orde")) break;
             if (further) return true;
             sorted = true;
+            break;
+        case 'n': /* IN, or what may be one; UNION */
+            if (sorted && (((p[-2] | 0x20) == 'i' && p[-3] <= ' ') || ends_word(p, "unio"))) return true;
+            break;
+        case 't':
+            if (sorted && (ends_word(p, "xcep") || ends_word(p, "rsec"))) return true;
+            break;
+        default: break;
         }
-        if (sorted && last == 'n' && (p[-2] | 0x20) == 'i' && p[-3] <= ' ') return true; /* IN, or what may be one */
-        if (sorted &&
-            ((last == 'n' && ends_word(p, "unio")) || (last == 't' && (ends_word(p, "xcep") || ends_word(p, "rsec")))))
-            return true;
     }
     return false;
 }

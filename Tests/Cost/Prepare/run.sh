@@ -62,10 +62,11 @@ done <<STATEMENTS
 5 SELECT count(*) FROM test WHERE key > %
 5 SELECT * FROM test WHERE value LIKE '%x'
 5 SELECT t.value, u.value FROM test t LEFT JOIN test u ON u.key = t.value WHERE t.key = %
+5 SELECT t.value, u.value FROM test t JOIN test u ON u.key = t.value WHERE t.key > %
 8 INSERT INTO test VALUES (%, 'x')
 5 UPDATE test SET value = 'x' WHERE key = %
 5 DELETE FROM test WHERE key = %
-6 SELECT * FROM test ORDER BY key LIMIT 10 OFFSET %
+7 SELECT * FROM test ORDER BY key LIMIT 10 OFFSET %
 5 UPDATE test SET value = % WHERE value = 'x'
 7 INSERT INTO test VALUES (%, 'x') RETURNING key
 11 INSERT INTO dflt (key, value) VALUES (%, 'x')
