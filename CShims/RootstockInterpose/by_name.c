@@ -7,9 +7,9 @@
 ** that a library brings along is another object, and keeps its own.
 **
 ** RTLD_NEXT and RTLD_DEFAULT mean objects as seen from the caller, whom the linker's function tells by the return
-** address. So it has to be jumped to, and not called, or another preloaded library would find itself again. The compiler
-** is told to make a jump of the call that `dlsym` ends with (Tests/Clients/DropIn/by_name.sh asks it at each level).
-** Where it does not optimise, or is to watch calls, `dlsym` is left alone.
+** address. So it has to be jumped to, and not called, or another preloaded library would find itself again. The
+** compiler is told to make a jump of the call that `dlsym` ends with (Tests/Clients/DropIn/by_name.sh asks it at each
+** level). Where it does not optimise, or is to watch calls, `dlsym` is left alone.
 **
 ** Invariant: of every other name the answer, and the message of dlerror, are those of the linker's function.
 */
