@@ -44,8 +44,9 @@ bool rst_cursor_is_like_kept(const rst_cursor *k) {
 void rst_cursor_count_from(rst_cursor *k) {
     k->enough.size = 0;
     k->enough_left = -1;
-    k->may_have_enough = !k->ranges.ambiguous && (k->plan->distinct || k->plan->nulls_apart || k->ranges.count <= 1 ||
-                                                  (k->plan->in > 0 && !k->ranges.wide));
+    /* The ranges of a list's values may have been joined to one. */
+    k->may_have_enough = !k->ranges.ambiguous && (k->plan->distinct || k->plan->nulls_apart ||
+                                                  (k->plan->in > 0 ? !k->ranges.wide : k->ranges.count <= 1));
 }
 
 void rst_cursor_leave_sorted(rst_cursor *k) {

@@ -47,3 +47,14 @@ ROLLBACK;
 ANALYZE;
 SELECT id, made FROM p WHERE status IN ('a', 'b', 'c') ORDER BY made DESC LIMIT 9;
 SELECT id, made FROM p WHERE who IN (1, 2) ORDER BY made LIMIT 9;
+-- Of a TEXT column a real means every text: the ranges of several join to one, which is not the walk of one value.
+CREATE TABLE spelled (k INTEGER NOT NULL, a NUMERIC NOT NULL, b REAL, d TEXT, PRIMARY KEY (a, k)) WITHOUT ROWID;
+CREATE INDEX spelled_d ON spelled (d, a);
+INSERT INTO spelled VALUES (0, 1.5, 1.5, '2'), (1, 3, 2, '1.5'), (3, 1, 4, '2'), (4, 4, 2, '2.0'), (7, 9, NULL, '4'), (180, 2, 3, '4');
+SELECT d, a, b, k FROM spelled WHERE d IN (SELECT b FROM spelled) ORDER BY a DESC, k LIMIT 5;
+SELECT d, a, b, k FROM spelled WHERE d IN (SELECT b FROM spelled) ORDER BY a DESC, k LIMIT 1;
+SELECT d, a, b, k FROM spelled WHERE d IN (SELECT b FROM spelled) ORDER BY a, k LIMIT 1;
+SELECT d, a, b, k FROM spelled WHERE d IN (SELECT b FROM spelled WHERE b >= 2) ORDER BY a DESC, k LIMIT 2;
+SELECT d, a, b, k FROM spelled WHERE d IN (SELECT b FROM spelled) ORDER BY a, k LIMIT 3 OFFSET 1;
+SELECT d, a FROM spelled WHERE d IN (2, 4) ORDER BY a DESC, k LIMIT 1;
+SELECT d, a FROM spelled WHERE d IN (2, 4) ORDER BY a, k LIMIT 1;
