@@ -165,6 +165,13 @@ static void add_order(const rst_attached_shape *shape, sqlite3_index_info *info,
     info->orderByConsumed = info->nOrderBy > 0;
 }
 
+/* Whether a hidden column of the front door's has a value: arguments stand behind the table. */
+static bool is_called(const rst_attached_shape *shape, const sqlite3_index_info *info) {
+    for (int i = 0; i < info->nConstraint && !shape->hosted; i++)
+        if (info->aConstraint[i].iColumn == rst_attached_names_column(shape)) return true;
+    return false;
+}
+
 int rst_attached_best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
     rst_attached_vtab *vtab = (rst_attached_vtab *)base;
     const rst_attached_shape *shape = &vtab->shape;
@@ -176,6 +183,10 @@ int rst_attached_best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
     if (shape->broken != NULL) {
         sqlite3_free(equal);
         return rst_take_message(base, SQLITE_ERROR, sqlite3_mprintf("%s", shape->broken));
+    }
+    if (is_called(shape, info)) {
+        sqlite3_free(equal);
+        return rst_take_message(base, SQLITE_ERROR, sqlite3_mprintf("'%s' is not a function", shape->name));
     }
     memset(equal, 0, (size_t)shape->count * 2);
     text = sqlite3_str_new(NULL);

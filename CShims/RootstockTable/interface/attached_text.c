@@ -340,10 +340,12 @@ static int insert_text(rst_attached *a, const rst_statement_parts *parts, char *
     return code == SQLITE_OK && *out == NULL ? SQLITE_NOMEM : code;
 }
 
-/* An INSERT of too many values or too few, as inner words it: with a column more it would be other ones. */
-static bool miscounts(const char *message) {
+/* An INSERT of too many values or too few, as inner words it: with a column more it would be other ones. And a change of
+** a view without a trigger for it, which a virtual table is not known to be. */
+static bool is_inners_word(const char *message) {
     return message != NULL &&
-           (strstr(message, " values were supplied") != NULL || strstr(message, " values for ") != NULL);
+           (strstr(message, " values were supplied") != NULL || strstr(message, " values for ") != NULL ||
+            strstr(message, " because it is a view") != NULL);
 }
 
 /* A change of the store's tables alone is inner's as a whole: conflict clauses, triggers, what is counted. Another one
@@ -367,7 +369,7 @@ static int change_text(rst_connection *c, const rst_statement_parts *parts, char
     if (code != SQLITE_OK) return code;
     if (other.start == NULL) {
         code = whole(a, sql, end, WHOLE_SHOWS, out, message);
-        if (code == SQLITE_OK || code == SQLITE_NOMEM || runs_whole || miscounts(*message)) return code;
+        if (code == SQLITE_OK || code == SQLITE_NOMEM || runs_whole || is_inners_word(*message)) return code;
         rst_forget_message(message);
     } else if (runs_whole) {
         rst_set_message(message,

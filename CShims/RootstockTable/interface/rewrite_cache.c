@@ -136,6 +136,7 @@ static bool may_concern(const char *sql, const char *p, const char *end) {
         if (end - p >= 6 && are_letters(p + 1, "ffse")) return true;
         if (p > sql && end - p >= 6 && (p[-1] | 0x20) == 'n' && (p[1] | 0x20) == 't' && behind_not(p + 2, end))
             return true;
+        if (p - sql >= 3 && end - p >= 2 && sqlite3_strnicmp(p - 3, "union", 5) == 0) return true;
         if (p > sql && end - p >= 3 && (p[-1] | 0x20) == 'j' && (p[2] | 0x20) == 'n') return rst_bound_follows(p, end);
         return end - p >= 3 && sqlite3_strnicmp(p + 1, "id", 2) == 0;
     case 'w':
@@ -331,6 +332,7 @@ static inline unsigned candidates_at(const char *p) {
     found = _mm_or_si128(found, _mm_and_si128(_mm_or_si128(behind_f, _mm_slli_si128(is_o, 1)), is_t));
     found = _mm_or_si128(found, _mm_and_si128(behind_i, _mm_cmpeq_epi8(lower, _mm_set1_epi8('k'))));
     found = _mm_or_si128(found, _mm_and_si128(behind_i, _mm_cmpeq_epi8(lower, _mm_set1_epi8('m'))));
+    found = _mm_or_si128(found, _mm_and_si128(behind_i, is_o));
     found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(';')));
     found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(')')));
     {

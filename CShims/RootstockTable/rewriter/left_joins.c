@@ -12,8 +12,7 @@
 ** without a match it overwrites the kept result with NULL: every later row reads NULL.
 **
 ** Invariants
-**  1. Only a term that AND joins to the rest of its clause counts, with one comparison, of which one side is a column
-**     of the table on the right.
+**  1. Only a term that AND joins to the rest of its clause counts, and of a term only what SQLite would look at.
 **  2. The tables are looked at from left to right, once, as SQLite does: the loops then stand in its order.
 **  3. What is not understood is left as it is.
 */
@@ -57,37 +56,64 @@ static bool is_column_of(const joins *s, const rst_syntax *node, int item) {
            rst_scope_named(&s->scope, &qualifier) == found;
 }
 
-/* No operator in it, but of arithmetic, and no collation. */
-static bool is_plain(const rst_syntax *node) {
+static bool is_constant(const rst_syntax *node) {
+    node = rst_syntax_unwrap(node);
+    if (node->kind == SYNTAX_SIGN) return is_constant(node->first);
+    return node->kind == SYNTAX_LITERAL || node->kind == SYNTAX_VARIABLE;
+}
+
+/* What IN looks among: one constant, with which it is a comparison; or null. */
+static const rst_syntax *only_value(const rst_syntax *in) {
+    const rst_syntax *list = in->first->next;
+    return list->kind == SYNTAX_VECTOR && list->first != NULL && list->first->next == NULL && is_constant(list->first)
+               ? list->first
+               : NULL;
+}
+
+static bool needs_row(const joins *s, const rst_syntax *node, int item);
+
+static bool one_needs_row(const joins *s, const rst_syntax *node, int item) {
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next)
+        if (needs_row(s, child, item)) return true;
+    return false;
+}
+
+/* Whether the expression is NULL where the item has no row, as far as SQLite looks (impliesNotNullRow). */
+static bool needs_row(const joins *s, const rst_syntax *node, int item) {
+    rst_token mark;
+    node = rst_syntax_unwrap(node);
     switch (node->kind) {
-    case SYNTAX_LITERAL:
-    case SYNTAX_VARIABLE:
-    case SYNTAX_NAME:
-    case SYNTAX_CALL:
-    case SYNTAX_CAST:
-    case SYNTAX_PARENTHESES:
-    case SYNTAX_SUBQUERY: return true;
+    case SYNTAX_NAME: return is_column_of(s, node, item);
     case SYNTAX_SIGN:
-    case SYNTAX_BINARY: return is_plain(node->first) && is_plain(node->last);
+    case SYNTAX_NOT: return one_needs_row(s, node, item);
+    case SYNTAX_CAST:
+    case SYNTAX_COLLATE:
+    case SYNTAX_BETWEEN: return needs_row(s, node->first, item);
+    case SYNTAX_AND:
+        for (const rst_syntax *term = node->first; term != NULL; term = term->next)
+            if (!needs_row(s, term, item)) return false;
+        return true;
+    case SYNTAX_IN:
+        return only_value(node) != NULL && needs_row(s, node->first, item) && !may_be_foreign(s, node->first);
+    case SYNTAX_BINARY:
+        mark = rst_syntax_operator(node);
+        return !rst_token_mark(&mark, "->") && !rst_token_mark(&mark, "->>") && one_needs_row(s, node, item);
+    case SYNTAX_EQUAL:
+    case SYNTAX_COMPARE:
+        mark = rst_syntax_operator(node);
+        return mark.type == TOKEN_PUNCTUATION && !may_be_foreign(s, rst_syntax_unwrap(node->first)) &&
+               !may_be_foreign(s, rst_syntax_unwrap(node->last)) && one_needs_row(s, node, item);
     default: return false;
     }
 }
 
 /* Whether the condition is true only where the item has a row. */
 static bool rejects(const joins *s, const rst_syntax *node, int item) {
-    rst_token mark;
     node = rst_syntax_unwrap(node);
-    if (node->kind == SYNTAX_AND) {
-        for (const rst_syntax *term = node->first; term != NULL; term = term->next) {
-            if (rejects(s, term, item)) return true;
-        }
-        return false;
-    }
-    if (node->kind != SYNTAX_EQUAL && node->kind != SYNTAX_COMPARE) return false;
-    mark = rst_syntax_operator(node);
-    return mark.type == TOKEN_PUNCTUATION && is_plain(node->first) && is_plain(node->last) &&
-           ((is_column_of(s, node->first, item) && !may_be_foreign(s, node->last)) ||
-            (is_column_of(s, node->last, item) && !may_be_foreign(s, node->first)));
+    if (node->kind != SYNTAX_AND) return needs_row(s, node, item);
+    for (const rst_syntax *term = node->first; term != NULL; term = term->next)
+        if (rejects(s, term, item)) return true;
+    return false;
 }
 
 static void blank(rst_rewriting *w, const rst_syntax *join) {

@@ -113,7 +113,9 @@ void rst_write_rowids(rst_rewriting *w, const rst_syntax *select, bool outermost
         last = core;
     }
     /* SQLite makes a subquery of a compound SELECT that leaves rows out and has COLLATE in its ORDER BY. */
-    if (outermost && !(distinct && order != NULL && rst_syntax_has(order, SYNTAX_COLLATE))) {
+    outermost &= !(distinct && order != NULL && rst_syntax_has(order, SYNTAX_COLLATE));
+    if (first != last) rst_write_compound_keys(w, select, outermost);
+    if (outermost) {
         for (const rst_syntax *core = select->first; core != NULL; core = core->next) {
             if (core->kind == SYNTAX_CORE) name_rowids(w, core);
         }

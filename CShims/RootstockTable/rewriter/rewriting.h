@@ -42,5 +42,8 @@ void rst_name_result(rst_edits *edits, const rst_syntax *result, const char *end
 void rst_write_result(rst_rewriting *w, const rst_syntax *result, int edits);
 /* The bare rowids among the results of the statement's own SELECT, and in the ORDER BY of a compound one. */
 void rst_write_rowids(rst_rewriting *w, const rst_syntax *select, bool outermost);
+/* compound_keys.c: the INTEGER PRIMARY KEY among the results of a compound SELECT, where its collation counts.
+** outermost: the results are called as they were declared. */
+void rst_write_compound_keys(rst_rewriting *w, const rst_syntax *select, bool outermost);
 
 #endif

@@ -81,6 +81,9 @@ static bool is_concerned(const char *text, const char *end, bool casts) {
             if (end - p >= 4 && (sqlite3_strnicmp(p, "left", 4) == 0 || sqlite3_strnicmp(p, "full", 4) == 0))
                 return true;
             break;
+        case 'u':
+            if (end - p >= 5 && sqlite3_strnicmp(p, "union", 5) == 0) return true;
+            break;
         case ')': /* has the bit */
             if (rst_row_value_in(p + 1, end)) return true;
             break;

@@ -49,3 +49,24 @@ SELECT a.id, e.value FROM a LEFT JOIN json_each('[1,null,3]') e ON e.value = a.i
 SELECT a.id, b.id FROM a LEFT JOIN b ON a.x = b.x, json_each('[10]') e WHERE e.value = b.y ORDER BY 1, 2;
 SELECT (SELECT count(*) FROM b LEFT JOIN c ON c.y = b.y WHERE c.id = 1) FROM a WHERE id = 1;
 SELECT b.left FROM a LEFT JOIN b ON a.x = b.x WHERE b.y = 1;
+-- ON names a table to its right: an error unless SQLite finds the join to be an inner one
+SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON a.x = b.x AND c.id = 1 JOIN c ON 1 WHERE NOT b.t = 'k' ORDER BY 1, 2, 3;
+SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON a.x = b.x AND c.id = 1 JOIN c ON 1 WHERE NOT (b.t = 'k' AND b.y = 10) ORDER BY 1, 2, 3;
+SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON a.x = b.x AND c.id = 1 JOIN c ON 1 WHERE NOT NOT b.x = 1 ORDER BY 1, 2, 3;
+SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON a.x = b.x AND c.id = 1 JOIN c ON 1 WHERE b.t IN ('k') ORDER BY 1, 2, 3;
+SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON a.x = b.x AND c.id = 1 JOIN c ON 1 WHERE b.t NOT IN ('k') ORDER BY 1, 2, 3;
+SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON a.x = b.x AND c.id = 1 JOIN c ON 1 WHERE b.t IN ('k', 'l') ORDER BY 1, 2, 3;
+SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON a.x = b.x AND c.id = 1 JOIN c ON 1 WHERE b.t = 'k' COLLATE NOCASE ORDER BY 1, 2, 3;
+SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON a.x = b.x AND c.id = 1 JOIN c ON 1 WHERE b.t COLLATE NOCASE = 'K' ORDER BY 1, 2, 3;
+SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON a.x = b.x AND c.id = 1 JOIN c ON 1 WHERE (b.t) = ('k') ORDER BY 1, 2, 3;
+SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON a.x = b.x AND c.id = 1 JOIN c ON 1 WHERE b.t BETWEEN 'a' AND 'z' ORDER BY 1, 2, 3;
+SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON a.x = b.x AND c.id = 1 JOIN c ON 1 WHERE 'k' BETWEEN b.t AND 'z' ORDER BY 1, 2, 3;
+SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON a.x = b.x AND c.id = 1 JOIN c ON 1 WHERE b.t IS 'k' ORDER BY 1, 2, 3;
+SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON a.x = b.x AND c.id = 1 JOIN c ON 1 WHERE b.t LIKE 'k' ORDER BY 1, 2, 3;
+SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON a.x = b.x AND c.id = 1 JOIN c ON 1 WHERE b.x -> '$' = 1 ORDER BY 1, 2, 3;
+SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON a.x = b.x AND c.id = 1 JOIN c ON 1 WHERE CAST(b.x AS TEXT) = '1' ORDER BY 1, 2, 3;
+SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON a.x = b.x AND c.id = 1 JOIN c ON 1 WHERE (b.x, b.y) = (1, 10) ORDER BY 1, 2, 3;
+SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON a.x = b.x AND c.id = 1 JOIN c ON 1 WHERE b.x ORDER BY 1, 2, 3;
+SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON a.x = b.x AND c.id = 1 JOIN c ON 1 WHERE b.x OR b.y ORDER BY 1, 2, 3;
+SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON a.x = b.x AND c.id = 1 JOIN c ON 1 WHERE coalesce(b.x, 1) = 1 ORDER BY 1, 2, 3;
+SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON a.x = b.x AND c.id = 1 JOIN c ON 1 WHERE CASE WHEN b.x THEN 1 END ORDER BY 1, 2, 3;

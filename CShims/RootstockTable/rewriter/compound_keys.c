@@ -1,0 +1,114 @@
+/*
+** compound_keys.c - the INTEGER PRIMARY KEY among the results of a compound SELECT.
+**
+** SQLite sorts and compares a column of several SELECTs under the collation of the first of them that has one there. A
+** key that stands for the rowid has none, and the next SELECT decides. A virtual table's column has BINARY. So the key
+** is written as rowid, under its own name.
+**
+** Invariants: only where another SELECT of the compound may have another collation than BINARY. Nothing is written
+** where a term of ORDER BY is more than a number or a bare name: by the expression SQLite would no longer find it.
+*/
+#include "rewriter/rewriting.h"
+
+/* Whether a result of the SELECT may have another collation than BINARY. */
+static bool may_collate(rst_rewriting *w, const rst_syntax *core) {
+    const rst_syntax *from = rst_syntax_child(core, SYNTAX_FROM);
+    rst_scope scope;
+    if (rst_syntax_has(core, SYNTAX_COLLATE)) return true;
+    if (core->kind != SYNTAX_CORE || from == NULL) return false;
+    if (!rst_scope_of(w->c, w->tree, NULL, from, &scope)) return true;
+    for (int i = 0; i < scope.count; i++) {
+        const rst_table *table = scope.items[i].table;
+        if (table == NULL) return true;
+        for (int k = 0; k < table->column_count; k++) {
+            if (table->columns[k].collation != ROOTSTOCK_COLLATION_BINARY) return true;
+        }
+    }
+    return false;
+}
+
+/* The bare name that a term of ORDER BY is, or null. *plain: it is that, or a number. */
+static const rst_syntax *ordering_name(const rst_syntax *term, bool *plain) {
+    const rst_syntax *node = term->first;
+    rst_token qualifier = {TOKEN_END, node->start, 0};
+    while (node->kind == SYNTAX_COLLATE) node = node->first;
+    if (node->kind == SYNTAX_NAME) (void)rst_syntax_name(node, &qualifier);
+    *plain = (node->kind == SYNTAX_NAME || node->kind == SYNTAX_LITERAL) && qualifier.type == TOKEN_END;
+    return *plain && node->kind == SYNTAX_NAME ? node : NULL;
+}
+
+/* Whether SQLite finds what ORDER BY names without the key's own name: that a result with another alias is. */
+static bool orders_plainly(const rst_syntax *select) {
+    const rst_syntax *order = rst_syntax_child(select, SYNTAX_ORDER);
+    for (const rst_syntax *term = order == NULL ? NULL : order->first; term != NULL; term = term->next) {
+        bool plain;
+        const rst_syntax *name = ordering_name(term, &plain);
+        rst_token wanted, written, none;
+        if (!plain) return false;
+        if (name == NULL) continue;
+        wanted = rst_syntax_name(name, &none);
+        for (const rst_syntax *core = select->first; core != NULL; core = core->next) {
+            for (const rst_syntax *result = core->first; core->kind == SYNTAX_CORE && result != NULL;
+                 result = result->next) {
+                if (result->kind != SYNTAX_RESULT || result->first->next == NULL) continue;
+                if (rst_syntax_unwrap(result->first)->kind != SYNTAX_NAME) continue;
+                written = rst_syntax_name(rst_syntax_unwrap(result->first), &none);
+                if (rst_token_alike(&written, &wanted)) return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* A subquery's column is called as it was written, the statement's own as it was declared. */
+static void write_key(rst_rewriting *w, const rst_scope_item *item, const rst_syntax *result, bool outermost) {
+    const rst_syntax *name = rst_syntax_unwrap(result->first);
+    rst_token qualifier, written = rst_syntax_name(name, &qualifier);
+    rst_edits_add(&w->edits, name->start, name->end,
+                  sqlite3_mprintf("%.*s.%s", (int)item->name.size, item->name.text, rst_rowid_word(item->table)));
+    if (result->first->next != NULL) return;
+    rst_edits_add(&w->edits, result->end, result->end,
+                  outermost ? sqlite3_mprintf(" AS \"%w\"", item->table->columns[item->table->rowid_column].name)
+                            : sqlite3_mprintf(" AS %.*s", (int)written.size, written.text));
+}
+
+/* The star of one table, its key as rowid. */
+static void write_star(rst_rewriting *w, const rst_table *table, const rst_syntax *star) {
+    sqlite3_str *list = sqlite3_str_new(NULL);
+    for (int i = 0; i < table->column_count; i++) {
+        if (i > 0) sqlite3_str_appendall(list, ",");
+        if (i == table->rowid_column) sqlite3_str_appendf(list, "%s AS ", rst_rowid_word(table));
+        sqlite3_str_appendf(list, "\"%w\"", table->columns[i].name);
+    }
+    rst_edits_add(&w->edits, star->start, star->end, sqlite3_str_finish(list));
+}
+
+static void write_keys(rst_rewriting *w, const rst_syntax *core, bool outermost) {
+    const rst_syntax *from = rst_syntax_child(core, SYNTAX_FROM);
+    rst_scope scope;
+    if (core->kind != SYNTAX_CORE || from == NULL || !rst_scope_of(w->c, w->tree, NULL, from, &scope)) return;
+    for (const rst_syntax *result = core->first; result != NULL; result = result->next) {
+        const rst_scope_item *item;
+        int column;
+        if (result->kind != SYNTAX_RESULT) continue;
+        if (result->first->kind == SYNTAX_STAR) {
+            const rst_table *table = scope.items[0].table;
+            if (scope.count == 1 && table != NULL && table->rowid_column >= 0 && rst_rowid_word(table) != NULL)
+                write_star(w, table, result->first);
+            continue;
+        }
+        item = rst_scope_column(&scope, rst_syntax_unwrap(result->first), &column);
+        if (item != NULL && column == item->table->rowid_column && rst_rowid_word(item->table) != NULL)
+            write_key(w, item, result, outermost);
+    }
+}
+
+void rst_write_compound_keys(rst_rewriting *w, const rst_syntax *select, bool outermost) {
+    bool collates = false;
+    if (!orders_plainly(select)) return;
+    for (const rst_syntax *core = select->first; core != NULL && !collates; core = core->next) {
+        if (core->kind == SYNTAX_CORE || core->kind == SYNTAX_VALUES) collates = may_collate(w, core);
+    }
+    if (!collates) return;
+    for (const rst_syntax *core = select->first; core != NULL; core = core->next) write_keys(w, core, outermost);
+}
