@@ -104,9 +104,10 @@ transaction-field-before-changed-pages s/^(.MDB_IDL		mt_spill_pgs;)/\1 void *add
 transaction-field-before-names-of-trees s/^(.MDB_dbx		\*mt_dbxs;)/	void *added; \1/
 transaction-field-before-count-of-trees s/^(.MDB_dbi		mt_numdbs;)/	void *added; \1/
 transaction-states-before-openings s/^.unsigned int	\*mt_dbiseqs;/	unsigned char	*mt_dbflags;/;t;s/^.unsigned char	\*mt_dbflags;/	unsigned int	*mt_dbiseqs;/
+copy-of-openings-where-it-was-at-first s/^(.*)memcpy\(txn->mt_dbiseqs, env->me_dbiseqs/\1txn->mt_dbiseqs = (unsigned *)(txn->mt_cursors + env->me_maxdbs); memcpy(txn->mt_dbiseqs, env->me_dbiseqs/
 name-of-a-tree-field-first s/^(.MDB_val		md_name;)/	void *added; \1/
 name-of-a-tree-field-last s/^(.void		\*md_relctx;)/\1 void *added;/
 changed-pages-marked-otherwise s/(define	P_DIRTY.*)0x10/\10x80/
 given-up-pages-marked-otherwise s/(define.P_LOOSE.*)0x4000/\10x2000/
 CHANGES
-echo "layout: 20 others recognised"
+echo "layout: 21 others recognised"

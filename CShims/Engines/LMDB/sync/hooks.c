@@ -17,6 +17,7 @@ static int open_environment(rootstock_environment *environment) {
 
 static void free_environment(rootstock_environment *environment) {
     rootstock_lmdb_free_checked(environment);
+    rootstock_lmdb_free_openings(environment);
     if ((environment->mapped || atomic_load(&environment->map_lacks_room)) &&
         environment->process == rootstock_process())
         rootstock_lmdb_disown_map(environment->lock_descriptor);
@@ -31,6 +32,7 @@ static void start(rootstock_environment *environment, const lmdb_file_facts *fac
 }
 
 static int reopened(rootstock_environment *environment, uint64_t file_bytes) {
+    rootstock_lmdb_free_openings(environment);
     return environment->mapped ? rootstock_lmdb_open_space(environment, file_bytes) : MDB_SUCCESS;
 }
 
@@ -49,6 +51,7 @@ static void close_environment(rootstock_environment *environment, int for_good) 
 }
 
 static int before_write(rootstock_environment *environment, MDB_txn *txn) {
+    rootstock_lmdb_place_openings(environment, txn);
     if (!environment->mapped) return MDB_SUCCESS;
     /* A page that is stored to may be on the disk before the commit. Should a power loss undo what another process
     ** left in a chain, the commit below must be whole. So this one may take its pages only once nothing is left to

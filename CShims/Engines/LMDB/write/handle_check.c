@@ -92,11 +92,35 @@ static const char *open_all(scratch *s) {
     return fault;
 }
 
+/* The next write transaction's copy of the counts is made where this one's was put, and there its own is put back. */
+static const char *check_copy(scratch *s, lmdb_write_environment *environment) {
+    MDB_txn *txn;
+    EXPECT(mdb_txn_begin(s->env, NULL, 0, &txn) == MDB_SUCCESS, LIBRARY);
+    lmdb_transaction_layout *layout = (lmdb_transaction_layout *)txn;
+    unsigned *own = layout->openings;
+    rootstock_lmdb_place_openings(&environment->below.below, txn);
+    unsigned *placed = layout->openings;
+    if (placed != own) memset(placed, 0, (s->tree + 1) * sizeof *placed);
+    mdb_txn_abort(txn);
+    if (placed == own) return LIBRARY; /* no memory */
+    EXPECT(mdb_txn_begin(s->env, NULL, 0, &txn) == MDB_SUCCESS, LIBRARY);
+    int kept = layout == (lmdb_transaction_layout *)txn && layout->openings == placed && placed[s->tree] != 0 &&
+               memcmp(placed, own, (s->tree + 1) * sizeof *placed) == 0;
+    ((lmdb_transaction_layout *)txn)->openings = own;
+    mdb_txn_abort(txn);
+    return kept ? NULL : HANDLES;
+}
+
 const char *rootstock_lmdb_check_handles(scratch *s) {
     MDB_txn *txn;
     CHECK(open_all(s));
     EXPECT(mdb_txn_begin(s->env, NULL, MDB_RDONLY, &txn) == MDB_SUCCESS, LIBRARY);
     const char *fault = check_trees(s, txn);
     mdb_txn_abort(txn);
+    lmdb_write_environment *environment = fault != NULL ? NULL : make_scratch_environment(s);
+    if (environment == NULL) return fault != NULL ? fault : LIBRARY;
+    fault = check_copy(s, environment);
+    rootstock_lmdb_free_openings(&environment->below.below);
+    free(environment);
     return fault;
 }

@@ -6,6 +6,8 @@
 ** opens the first tree. Each that follows gets the next handle, with the same entries that LMDB made for the one before
 ** it. LMDB's commit of the transaction publishes them.
 **
+** And the copy of their counts, which LMDB makes at each begin of a write transaction, lies where it is made fast.
+**
 ** Invariant: a handle is made only behind one that LMDB or this file made in the same transaction, and which reads as
 ** it was made. Its tree has no flags, and LMDB takes its record for a tree's, too.
 */
@@ -44,4 +46,36 @@ int rootstock_lmdb_open_tree_alike(rootstock_environment *environment, MDB_txn *
     layout->handles = next + 1;
     *handle = next;
     return 1;
+}
+
+/* For each handle that there may be LMDB counts its openings, and a write transaction begins with a copy of the counts:
+** 16 KiB for 4,096 handles. Where the copy lies 1 to 31 bytes behind the counts, modulo 4096, memcpy takes 5.5 us
+** instead of 0.2 on AMD's processors. LMDB takes the places as malloc gives them. So the copy is put elsewhere, once
+** for an environment of LMDB's: the write transaction's struct, which all of them have in turn, keeps the pointer. */
+#define ALIASED 4096u
+#define APART (ALIASED / 2)
+
+void rootstock_lmdb_place_openings(rootstock_environment *environment, MDB_txn *txn) {
+    lmdb_openings *copy = &lmdb_writing_environment(environment)->openings;
+    MDB_txn *others;
+    if (copy->placed || !lmdb_edits_pages(environment)) return;
+    if (mdb_txn_begin(environment->env, NULL, MDB_RDONLY, &others) != MDB_SUCCESS) return;
+    const unsigned *counts = ((const lmdb_transaction_layout *)others)->openings;
+    mdb_txn_abort(others);
+    copy->placed = 1;
+    /* LMDB has two handles of its own. */
+    const size_t bytes = ((size_t)environment->most_trees + 2) * sizeof *counts;
+    unsigned char *memory = malloc(bytes + ALIASED);
+    if (memory == NULL) return; /* it is only slower */
+    unsigned char *place = memory + (size_t)((uintptr_t)counts + APART - (uintptr_t)memory) % ALIASED;
+    lmdb_transaction_layout *layout = (lmdb_transaction_layout *)txn;
+    memcpy(place, layout->openings, bytes);
+    layout->openings = (unsigned *)(void *)place;
+    copy->memory = memory;
+}
+
+void rootstock_lmdb_free_openings(rootstock_environment *environment) {
+    lmdb_openings *copy = &lmdb_writing_environment(environment)->openings;
+    free(copy->memory);
+    *copy = (lmdb_openings){0};
 }

@@ -22,9 +22,16 @@ typedef struct lmdb_space {
     uint64_t ready;      /* pages below were brought to memory ahead of their use */
 } lmdb_space;
 
+/* See write/tree_handles.c. Belongs to whoever has the write transaction. */
+typedef struct lmdb_openings {
+    int placed;
+    void *memory; /* null: they lie where LMDB put them */
+} lmdb_openings;
+
 typedef struct lmdb_write_environment {
     lmdb_read_environment below; /* base class, must be first */
     lmdb_space space;
+    lmdb_openings openings;
     lmdb_checked checked;
 } lmdb_write_environment;
 
@@ -99,6 +106,10 @@ static inline int lmdb_make_room_to_edit(rootstock_transaction *transaction, uin
 /* write/tree_handles.c: lmdb_hooks.open_tree. */
 int rootstock_lmdb_open_tree_alike(rootstock_environment *environment, MDB_txn *txn, const MDB_val *name,
                                    const MDB_val *record, MDB_dbi *handle);
+/* A write transaction of LMDB's has begun; nothing is changed yet. */
+void rootstock_lmdb_place_openings(rootstock_environment *environment, MDB_txn *txn);
+/* LMDB's environment is closed. */
+void rootstock_lmdb_free_openings(rootstock_environment *environment);
 
 /* write/freelist.c */
 /* Commits LMDB's transaction, and behind it a small one if that is worth while. Returns LMDB's code. */
