@@ -1,24 +1,10 @@
 /* Statements on an attached database while SQLite's n-th allocation fails, for each n until there is none. What ends
 ** well has all its rows, and has changed what it should. No transaction is left open. The schema is another one before
 ** every second try, so that what was kept prepared is not of use. */
-#include <sqlite3.h>
+#include "failing_memory.h"
+
 #include <stdio.h>
 #include <string.h>
-
-static sqlite3_mem_methods real;
-static long left = -1; /* allocations until the one that fails; negative: none does */
-
-static int fails(void) {
-    return left >= 0 && left-- == 0;
-}
-
-static void *failing_malloc(int size) {
-    return fails() ? NULL : real.xMalloc(size);
-}
-
-static void *failing_realloc(void *bytes, int size) {
-    return fails() ? NULL : real.xRealloc(bytes, size);
-}
 
 static int append(void *content, int count, char **values, char **names) {
     (void)names;
@@ -32,13 +18,8 @@ int main(void) {
         "SELECT a.x FROM other.u a JOIN other.u b ON b.y = a.x + 1", "SELECT * FROM other.v ORDER BY 1",
         "UPDATE other.u SET y = 9; SELECT sum(y) FROM other.u"};
     static char want[4000], got[4000];
-    sqlite3_mem_methods methods;
     sqlite3 *db;
-    sqlite3_config(SQLITE_CONFIG_GETMALLOC, &real);
-    methods = real;
-    methods.xMalloc = failing_malloc;
-    methods.xRealloc = failing_realloc;
-    sqlite3_config(SQLITE_CONFIG_MALLOC, &methods);
+    memory_may_fail();
     if (sqlite3_open("data.db", &db) != SQLITE_OK) return 1;
     sqlite3_exec(db,
                  "ATTACH 'other.db' AS other; CREATE TABLE other.u(x PRIMARY KEY, y);"
@@ -53,10 +34,10 @@ int main(void) {
             got[0] = '\0';
             sqlite3_exec(db, "UPDATE other.u SET y = x + 1", NULL, NULL, NULL);
             if (n % 2 != 0) sqlite3_exec(db, "CREATE TABLE other.z(a); DROP TABLE other.z", NULL, NULL, NULL);
-            left = n;
+            allocations_left = n;
             code = sqlite3_exec(db, statements[i], append, got, NULL);
-            reached += left >= 0 && n % 2 != 0;
-            left = -1;
+            reached += allocations_left >= 0 && n % 2 != 0;
+            allocations_left = -1;
             open += !sqlite3_get_autocommit(db);
             if (!sqlite3_get_autocommit(db)) sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
             wrong += code == SQLITE_OK && strcmp(got, want) != 0;

@@ -1,26 +1,16 @@
 /* Statements of their own run while SQLite's n-th allocation fails, or is when they are interrupted, for each n until
 ** there is none. One that fails leaves nothing: no transaction, no row and no table. */
-#include <sqlite3.h>
+#include "failing_memory.h"
+
 #include <stdio.h>
 #include <string.h>
 
-static sqlite3_mem_methods real;
-static long left = -1; /* allocations until the one that fails; negative: none does */
-
 static sqlite3 *interrupted; /* at that allocation, which does not fail then; or null */
 
-static int fails(void) {
-    if (left < 0 || left-- > 0) return 0;
-    if (interrupted != NULL) sqlite3_interrupt(interrupted);
-    return interrupted == NULL;
-}
-
-static void *failing_malloc(int size) {
-    return fails() ? NULL : real.xMalloc(size);
-}
-
-static void *failing_realloc(void *bytes, int size) {
-    return fails() ? NULL : real.xRealloc(bytes, size);
+static int fails_or_interrupts(void) {
+    const int reached = allocation_fails();
+    if (reached && interrupted != NULL) sqlite3_interrupt(interrupted);
+    return reached && interrupted == NULL;
 }
 
 static int append(void *content, int count, char **values, char **names) {
@@ -46,13 +36,9 @@ int main(void) {
         {"UPDATE u SET y = y + 1, x = x + 1 WHERE y > 1", "UPDATE u SET y = y - 1, x = x - 1 WHERE y > 1"},
     };
     char before[4000], now[4000];
-    sqlite3_mem_methods methods;
     sqlite3 *db;
-    sqlite3_config(SQLITE_CONFIG_GETMALLOC, &real);
-    methods = real;
-    methods.xMalloc = failing_malloc;
-    methods.xRealloc = failing_realloc;
-    sqlite3_config(SQLITE_CONFIG_MALLOC, &methods);
+    fails = fails_or_interrupts;
+    memory_may_fail();
     if (sqlite3_open("data.db", &db) != SQLITE_OK) return 1;
     sqlite3_exec(db,
                  "CREATE TABLE seen(x); CREATE TABLE u(x PRIMARY KEY, y UNIQUE) WITHOUT ROWID;"
@@ -66,10 +52,10 @@ int main(void) {
         interrupted = k % 2 == 0 ? NULL : db;
         for (long n = 0, reached = 0; !reached; n++) {
             int code;
-            left = n;
+            allocations_left = n;
             code = sqlite3_exec(db, statements[i][0], NULL, NULL, NULL);
-            reached = left >= 0;
-            left = -1;
+            reached = allocations_left >= 0;
+            allocations_left = -1;
             open += !sqlite3_get_autocommit(db);
             if (!sqlite3_get_autocommit(db)) sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
             if (code == SQLITE_OK) sqlite3_exec(db, statements[i][1], NULL, NULL, NULL);
