@@ -145,8 +145,6 @@ int rst_cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
     k->open_next = *k->open_link;
     if (k->open_next != NULL) k->open_next->open_link = &k->open_next;
     *k->open_link = k;
-    k->nothings = 0;
-    k->ends_loops = false;
     k->plan = NULL;
     k->repeated = NULL;
     k->repeat_misses = 0;

@@ -135,8 +135,6 @@ typedef struct rst_cursor {
     uint32_t rest;                /* how many are not looked at where hardly any is rejected */
     uint32_t unlooked;            /* ... and how many of these are to come */
     rootstock_buffer reject_texts;
-    uint32_t nothings; /* filters since it was opened that found no row, of those counted (scan_ends.c) */
-    bool ends_loops;   /* its table is empty, and the statement needs a row of it */
     struct rst_cursor *open_next, **open_link; /* of the connection's */
     bool may_have_enough;                      /* scan_enough.c looks at each row */
     bool rowid_asked;                          /* of the row under the cursor; only plan->distinct looks */
@@ -228,10 +226,6 @@ enum { REPEAT_MISSES = 16 };
 bool rst_cursor_repeats(rst_cursor *k, sqlite3_value *value);
 /* A look-up of at most one row ended, the second or a later one of its plan: the next one may be for the same. */
 void rst_cursor_may_repeat(rst_cursor *k, sqlite3_value *value);
-
-/* ---- scan_ends.c ---- */
-/* A filter found no row: of an inner join with an empty table there is none, and the other loops end. */
-void rst_cursor_found_nothing(rst_cursor *k);
 
 /* ---- scan_offset.c ---- */
 /* From the first row on, goes by as many as an OFFSET says. A code of SQLite's. */

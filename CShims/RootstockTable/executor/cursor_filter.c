@@ -284,6 +284,5 @@ int rst_cursor_filter(sqlite3_vtab_cursor *base, int number, const char *text, i
     rst_cursor *k = (rst_cursor *)base;
     int code = filter(k, number, count, values);
     UNUSED(text);
-    if (k->eof && code == SQLITE_OK) rst_cursor_found_nothing(k);
     return code;
 }

@@ -1,4 +1,4 @@
--- Joins with an empty table: an inner join has no rows, whatever stands beside it, and its loops end early; outer joins,
+-- Joins with an empty table: an inner join has no rows, whatever stands beside it; outer joins,
 -- subqueries, compounds and aggregates over no rows give what SQLite gives.
 CREATE TABLE t (id INTEGER PRIMARY KEY, a INT);
 CREATE TABLE u (id INTEGER PRIMARY KEY, a INT);
