@@ -103,7 +103,8 @@ typedef struct rst_plan {
     uint64_t epoch;               /* of the connection's schema when it was made */
     int source;                   /* PLAN_... */
     int index;                    /* number in table->indexes, or -1 */
-    int equals;                   /* leading key columns held equal */
+    int leading;                  /* columns of the index of which any value does (scan_leading.c) */
+    int equals;                   /* key columns behind those that are held equal */
     unsigned char null_equal[64]; /* the k-th takes IS (NULL matches) */
     int in;                       /* the argument that is a whole IN list, from 1; or 0 */
     int lower;                    /* 0, or SQLITE_INDEX_CONSTRAINT_GT / GE / ISNOTNULL, on the column after those */

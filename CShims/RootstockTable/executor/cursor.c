@@ -21,6 +21,9 @@ static void cursor_dispose(rst_cursor *k) {
     rootstock_buffer_free(&k->hint);
     rootstock_buffer_free(&k->reject_texts);
     rootstock_buffer_free(&k->enough);
+    rootstock_buffer_free(&k->leading);
+    rootstock_buffer_free(&k->behind.low);
+    rootstock_buffer_free(&k->behind.high);
     rootstock_buffer_free(&k->seek);
     rootstock_buffer_free(&k->repeat_text);
     sqlite3_free(k->list.rowids);

@@ -7,6 +7,7 @@
 **   cursor_walk.c    goes from row to row
 **   scan_sort.c      sorts where the tree's order is not the one asked for
 **   scan_groups.c    sorts group by group
+**   scan_leading.c   looks up behind columns that may have any value
 **   cursor_entry.c   reads index entries
 **   cursor_column.c  gives the columns
 **
@@ -76,6 +77,12 @@ typedef struct rst_cursor {
     rootstock_buffer seek; /* key sought, kept for its memory */
     rst_ranges ranges;
     int range; /* the one under way */
+    /* Of a plan with leading columns: what the entries under way begin with, where the others lie, and whether any are
+    ** to be looked for (scan_leading.c). */
+    rootstock_buffer leading;
+    rst_range behind;
+    bool more_values;
+    uint32_t leading_count; /* values that were found */
     bool eof;
     bool stable; /* key and value stay where they are as long as the snapshot does */
     /* What the last look-up of at most one row was for (scan_memo.c). */
@@ -188,6 +195,8 @@ int rst_cursor_keep_entry(rst_cursor *k);
 int rst_cursor_keep_row(rst_cursor *k);
 /* To the first entry of ranges.range[range], or of the next ones; eof if there is none. */
 int rst_cursor_enter_range(rst_cursor *k);
+/* To the entry with which the walk through the range begins, perhaps beyond it. The engine's code. */
+int rst_cursor_to_edge(rst_cursor *k, const rst_range *range);
 /* A scan without columns only counted: it is put where it stands, because a row is asked for after all. */
 int rst_cursor_stop_counting(rst_cursor *k);
 
@@ -205,7 +214,15 @@ void rst_cursor_ask_like(rst_cursor *k);
 /* Reaches the table's row from the index entry (cursor_entry.c). */
 int rst_cursor_locate(rst_cursor *k);
 
+/* ---- scan_leading.c ---- */
+/* The ranges of the cursor are those behind leading columns: they will be walked for each value of these. */
+int rst_cursor_begin_leading(rst_cursor *k);
+/* While k->more_values: to the next value of the leading columns. The ranges become those of it; none is entered. */
+int rst_cursor_next_leading(rst_cursor *k);
+
 /* ---- scan_enough.c ---- */
+/* How many bytes of the entry's key so many leading columns take; or 0: that is not known. */
+size_t rst_cursor_leading_bytes(const rst_cursor *k, int columns);
 /* The walk is on its first row, and has the order of the first column that SQLite sorts by, or that is wanted once. It
 ** may end early, or go by rows. */
 void rst_cursor_count_from(rst_cursor *k);

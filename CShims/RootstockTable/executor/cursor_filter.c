@@ -188,11 +188,15 @@ static int filter_ranges(rst_cursor *k, int count, sqlite3_value **values) {
         code = filter_key_equal(k, values);
         if (code != SQLITE_NOTFOUND) return code;
     }
-    parts = plan->source == PLAN_INDEX ? table->indexes[plan->index].parts : table->key;
+    parts = plan->source == PLAN_INDEX ? table->indexes[plan->index].parts + plan->leading : table->key;
     code = plan->in > 0 ? rst_ranges_in(table, plan, parts, count, values, &k->ranges)
                         : rst_ranges_make(table, plan, parts, values, &k->ranges);
     if (code == SQLITE_OK && k->detached) code = SQLITE_NOMEM; /* for a question: SQLite has rolled everything back */
     if (code != SQLITE_OK) return code;
+    if (plan->leading > 0) {
+        code = rst_cursor_begin_leading(k);
+        if (code != SQLITE_OK) return code;
+    }
     k->range = plan->descending ? k->ranges.count - 1 : 0;
     if (k->ranges.ambiguous && k->ranges.count > 0) {
         code = plan->automatic_spelled ? rst_automatic_candidates(k, parts, values) : SQLITE_NOTFOUND;
@@ -230,7 +234,7 @@ static inline int filter(rst_cursor *k, int number, int count, sqlite3_value **v
     k->single = false;
     k->rejecting = 0;
     k->may_have_enough = k->rowid_asked = false;
-    k->walking = false;
+    k->walking = k->more_values = false;
     k->borrowed = false;
     k->stable = false;
     k->shape = COLUMNS_UNKNOWN;

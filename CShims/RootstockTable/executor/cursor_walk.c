@@ -41,36 +41,38 @@ int rst_cursor_keep_row(rst_cursor *k) {
     return SQLITE_OK;
 }
 
+int rst_cursor_to_edge(rst_cursor *k, const rst_range *range) {
+    const bool open = k->plan->descending ? !range->has_high : range->low.size == 0;
+    const rootstock_buffer *edge = k->plan->descending ? &range->high : &range->low;
+    int code;
+    if (!open) {
+        k->entry_key.size = edge->size;
+        k->entry_key.data = edge->data;
+        code = rst_walker_move(&k->walker, ROOTSTOCK_SEEK, &k->entry_key, &k->entry_value);
+        if (!k->plan->descending || (code != ROOTSTOCK_OK && code != ROOTSTOCK_NOT_FOUND)) return code;
+        if (code == ROOTSTOCK_OK)
+            return rst_walker_move(&k->walker, ROOTSTOCK_PREVIOUS, &k->entry_key, &k->entry_value);
+    }
+    return rst_walker_move(&k->walker, k->plan->descending ? ROOTSTOCK_LAST : ROOTSTOCK_FIRST, &k->entry_key,
+                           &k->entry_value);
+}
+
 int rst_cursor_enter_range(rst_cursor *k) {
     k->borrowed = false;
     for (;;) {
         const rst_range *range;
         int code;
         if (k->range < 0 || k->range >= k->ranges.count) {
+            if (k->more_values) {
+                code = rst_cursor_next_leading(k);
+                if (code != SQLITE_OK) return code;
+                continue;
+            }
             k->eof = true;
             return SQLITE_OK;
         }
         range = &k->ranges.range[k->range];
-        if (!k->plan->descending) {
-            if (range->low.size == 0) {
-                code = rst_walker_move(&k->walker, ROOTSTOCK_FIRST, &k->entry_key, &k->entry_value);
-            } else {
-                k->entry_key.size = range->low.size;
-                k->entry_key.data = range->low.data;
-                code = rst_walker_move(&k->walker, ROOTSTOCK_SEEK, &k->entry_key, &k->entry_value);
-            }
-        } else if (!range->has_high) {
-            code = rst_walker_move(&k->walker, ROOTSTOCK_LAST, &k->entry_key, &k->entry_value);
-        } else {
-            k->entry_key.size = range->high.size;
-            k->entry_key.data = range->high.data;
-            code = rst_walker_move(&k->walker, ROOTSTOCK_SEEK, &k->entry_key, &k->entry_value);
-            if (code == ROOTSTOCK_OK) {
-                code = rst_walker_move(&k->walker, ROOTSTOCK_PREVIOUS, &k->entry_key, &k->entry_value);
-            } else if (code == ROOTSTOCK_NOT_FOUND) {
-                code = rst_walker_move(&k->walker, ROOTSTOCK_LAST, &k->entry_key, &k->entry_value);
-            }
-        }
+        code = rst_cursor_to_edge(k, range);
         if (code != ROOTSTOCK_OK && code != ROOTSTOCK_NOT_FOUND) return rst_cursor_fail(k, code);
         if (code == ROOTSTOCK_OK && !rst_cursor_beyond(k)) {
             k->eof = false;

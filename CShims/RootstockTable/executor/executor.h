@@ -2,7 +2,7 @@
 ** executor.h - cursors, and a row's change with all that it brings along: constraints, foreign keys, triggers.
 **
 ** Circle: automatic.c automatic_hash.c cursor.c cursor_column.c cursor_entry.c cursor_filter.c cursor_list.c
-**   cursor_walk.c scan_filter.c scan_groups.c scan_offset.c scan_sort.c
+**   cursor_walk.c scan_filter.c scan_groups.c scan_leading.c scan_offset.c scan_sort.c
 **   (the parts of one cursor).
 ** Circle: change.c foreign.c foreign_statements.c native_fk_table.c program_state.c row_check.c trigger_fire.c
 **   (a change fires triggers and foreign-key actions, which change rows).

@@ -11,6 +11,7 @@ typedef struct rst_range {
     rootstock_buffer low;
     rootstock_buffer high;
     bool has_high;
+    bool open; /* behind leading columns: it ends where their value does (scan_leading.c) */
 } rst_range;
 
 typedef struct rst_ranges {

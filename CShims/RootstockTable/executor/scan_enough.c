@@ -16,18 +16,22 @@
 
 /* How many bytes of the entry's key the leading columns take; or 0: that is not known. Where the rowid is one of
 ** them, no entry is like another. */
-static size_t leading_bytes(const rst_cursor *k) {
+size_t rst_cursor_leading_bytes(const rst_cursor *k, int columns) {
     const rst_table *table = k->table;
     const bool of_index = k->plan->source == PLAN_INDEX;
     const rst_part *parts = of_index ? table->indexes[k->plan->index].parts : table->key;
     const int count = of_index ? table->indexes[k->plan->index].part_count : table->key_count;
     size_t offset = 0;
     if (k->entry_key.size >= store_of(k->connection)->second_look) return 0; /* a long key may be a part and a hash */
-    if (k->plan->source == PLAN_ROWID || k->plan->enough > count) return k->entry_key.size;
-    for (int i = 0; i < k->plan->enough; i++) {
+    if (k->plan->source == PLAN_ROWID || columns > count) return k->entry_key.size;
+    for (int i = 0; i < columns; i++) {
         if (rootstock_key_skip(k->entry_key.data, k->entry_key.size, &offset, &parts[i].key) != SQLITE_OK) return 0;
     }
     return offset;
+}
+
+static size_t leading_bytes(const rst_cursor *k) {
+    return rst_cursor_leading_bytes(k, k->plan->enough);
 }
 
 bool rst_cursor_keep_leading(rst_cursor *k) {

@@ -34,49 +34,6 @@
 
 enum { KNOWN = 64 }; /* constraints that are looked at for partial indexes */
 
-static int describe(rst_table *table, const rst_candidate *k, rst_plan *plan) {
-    sqlite3_str *text = sqlite3_str_new(NULL);
-    bool any = false;
-    if (k->source == PLAN_INDEX) {
-        sqlite3_str_appendf(text, "USING %sINDEX %s", k->covering ? "COVERING " : "", table->indexes[k->index].name);
-    } else if (k->source == PLAN_ROWID && (k->equals || k->lower >= 0 || k->upper >= 0)) {
-        sqlite3_str_appendall(text, "USING INTEGER PRIMARY KEY");
-    } else if (k->source == PLAN_ENCODED || (k->source == PLAN_KEY && (k->equals || k->lower >= 0 || k->upper >= 0))) {
-        sqlite3_str_appendall(text, "USING PRIMARY KEY");
-    }
-    for (int i = 0; i < table->key_count && k->source == PLAN_ENCODED; i++)
-        sqlite3_str_appendf(text, "%s%s=?%s", i == 0 ? " (" : " AND ", table->columns[table->key[i].column].name,
-                            i + 1 == table->key_count ? ")" : "");
-    if (k->equals > 0 || k->lower >= 0 || k->upper >= 0) {
-        sqlite3_str_appendall(text, " (");
-        for (int i = 0; i < k->equals; i++) {
-            int column = k->parts[i].column;
-            sqlite3_str_appendf(text, "%s%s=?", any ? " AND " : "",
-                                column == -2              ? "<expr>"
-                                : column < 0              ? "rowid"
-                                : k->source == PLAN_ROWID ? "rowid"
-                                                          : table->columns[column].name);
-            any = true;
-        }
-        for (int side = 0; side < 2; side++) {
-            if ((side == 0 ? k->lower : k->upper) < 0) continue;
-            {
-                int column = rst_plan_bounded_part(k)->column;
-                sqlite3_str_appendf(text, "%s%s%s?", any ? " AND " : "",
-                                    column == -2                            ? "<expr>"
-                                    : column < 0 || k->source == PLAN_ROWID ? "rowid"
-                                                                            : table->columns[column].name,
-                                    side == 0 ? ">" : "<");
-                any = true;
-            }
-        }
-        sqlite3_str_appendall(text, ")");
-    }
-    plan->description = sqlite3_str_finish(text);
-    if (plan->description == NULL) plan->description = sqlite3_mprintf("");
-    return plan->description == NULL ? SQLITE_NOMEM : SQLITE_OK;
-}
-
 static void plan_texts_free(const rst_plan *plan) {
     sqlite3_free(plan->description);
     sqlite3_free(plan->scan);
@@ -157,11 +114,13 @@ static int choose(rst_table *table, sqlite3_index_info *info, const rst_candidat
     rst_connection *c = table->connection;
     rst_plan plan;
     int argument = 1, code, number = 0;
-    bool certain = true; /* a range widened on a column holds any value of the next ones */
+    /* A range widened on a column holds any value of the next ones; and of leading ones all entries may be walked. */
+    bool certain = k->leading == 0;
     memset(&plan, 0, sizeof plan);
     plan.epoch = store_of(c)->epoch;
     plan.source = k->source;
     plan.index = k->source == PLAN_INDEX ? k->index : -1;
+    plan.leading = k->leading;
     plan.equals = k->equals;
     plan.in = k->in;
     if (k->in > 0) (void)sqlite3_vtab_in(info, k->equal[k->in - 1], 1);
@@ -238,7 +197,7 @@ static int choose(rst_table *table, sqlite3_index_info *info, const rst_candidat
     }
     plan.cost = k->cost;
     plan.rows = k->rows;
-    code = describe(table, k, &plan);
+    code = rst_plan_describe(table, k, &plan);
     if (code == SQLITE_OK && k->automatic > 0) code = rst_plan_automatic_fill(table, info, k, &plan);
     if (k->automatic_spelled) rst_plan_spelled_fill(table, info, k, &plan);
     if (code == SQLITE_OK) code = intern(table, &plan, &number);
@@ -269,10 +228,18 @@ static void consider(rst_table *table, sqlite3_index_info *info, rst_candidate *
         bool is = false;
         for (int i = 0; i < k->equals; i++)
             is |= rst_plan_operation_of(table, k, info, k->equal[i], i) != SQLITE_INDEX_CONSTRAINT_EQ;
-        k->unique = index->unique && k->equals == k->part_count && !is;
+        k->unique = index->unique && k->equals == k->part_count && !is && k->leading == 0;
         k->covering = rst_covers(table, index, info->colUsed);
     }
-    if (k->in > 0 && k->source == PLAN_ROWID) {
+    if (k->leading > 0) {
+        rst_candidate walk = *k; /* of the whole index, in its order */
+        /* Without statistics of what follows nothing tells how many values there are. */
+        if (k->equals == 0 && k->upper < 0 && (k->lower < 0 || k->from_null)) return;
+        walk.parts = table->indexes[k->index].parts;
+        walk.part_count = table->indexes[k->index].part_count;
+        walk.leading = walk.equals = walk.in = 0;
+        k->ordered = rst_plan_gives_order(table, info, &walk, &k->descending, &k->whole);
+    } else if (k->in > 0 && k->source == PLAN_ROWID) {
         rst_candidate rows = *k; /* they come in their order */
         rows.equals = 0;
         rows.unique = false;
@@ -282,13 +249,13 @@ static void consider(rst_table *table, sqlite3_index_info *info, rst_candidate *
         k->ordered = k->in == 0 && rst_plan_gives_order(table, info, k, &k->descending, &k->whole);
     }
     if (!k->ordered) k->descending = k->whole = false;
-    if (!k->ordered && k->may_group) {
+    if (!k->ordered && k->may_group && k->leading == 0) {
         rst_group_term terms[GROUP_TERMS];
         int count;
         k->groups = rst_plan_groups(table, info, k, &k->descending, terms, &count);
         k->ordered = k->groups > 0;
     }
-    if (!k->ordered) k->leads = rst_plan_has_first(table, k, &k->descending);
+    if (!k->ordered && k->leading == 0) k->leads = rst_plan_has_first(table, k, &k->descending);
     /* An index that neither narrows, orders nor covers is no help. */
     if (k->source == PLAN_INDEX && k->equals == 0 && k->lower < 0 && k->upper < 0 && !k->ordered && !k->leads &&
         !k->covering && !k->forced && table->indexes[k->index].where == NULL) {
@@ -305,6 +272,23 @@ static void consider(rst_table *table, sqlite3_index_info *info, rst_candidate *
     best_total = *any ? rst_sorted_cost(info, best) : 0;
     if (!*any || total < best_total) *best = *k;
     *any = true;
+}
+
+/* The index, and what of it is looked up behind leading columns that have few values: of each so many rows that SQLite
+** would seek through it. */
+static void consider_index(rst_table *table, sqlite3_index_info *info, const rst_candidate *index, rst_candidate *best,
+                           bool *any) {
+    enum { MANY_ROWS = 18 };
+    const double *rows = table->indexes[index->index].rows_per_prefix;
+    rst_candidate k = *index;
+    consider(table, info, &k, best, any);
+    for (int leading = 1; rows != NULL && leading < index->part_count && rows[leading - 1] >= MANY_ROWS; leading++) {
+        k = *index;
+        k.leading = leading;
+        k.parts += leading;
+        k.part_count -= leading;
+        consider(table, info, &k, best, any);
+    }
 }
 
 int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
@@ -440,7 +424,7 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
         k.index = i;
         k.parts = table->indexes[i].parts;
         k.part_count = table->indexes[i].part_count;
-        consider(table, info, &k, &best, &any);
+        consider_index(table, info, &k, &best, &any);
     }
     rootstock_buffer_free(&hold);
     if (!any) {
@@ -462,8 +446,8 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
         consider(table, info, &k, &best, &any);
     }
     /* Not beside INDEXED BY and NOT INDEXED, as natively; the other hints say nothing of indexes. */
-    if (hinted == NULL && best.groups == 0) rst_plan_automatic(table, info, &best);
-    best.automatic_spelled = hinted == NULL && best.groups == 0;
+    if (hinted == NULL && best.groups == 0 && best.leading == 0) rst_plan_automatic(table, info, &best);
+    best.automatic_spelled = hinted == NULL && best.groups == 0 && best.leading == 0;
     best.own = own;
     return choose(table, info, &best);
 }

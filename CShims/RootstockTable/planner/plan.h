@@ -19,8 +19,9 @@ typedef struct rst_first_term {
 typedef struct rst_candidate {
     int source;
     int index;
-    const rst_part *parts;
+    const rst_part *parts; /* of the key; where it is `leading`, of what is behind */
     int part_count;
+    int leading;                        /* as in rst_plan */
     int hint;                           /* constraint number of an index hint, or -1 */
     int own;                            /* terms that choose rows and are not shown (own_terms.c) */
     bool exact;                         /* what stands beside = has no affinity (one_row.c) */
@@ -69,6 +70,10 @@ bool rst_covers(const rst_table *table, const rst_index *index, sqlite3_uint64 u
 bool rst_narrower(const rst_table *table, const rst_index *index, double *factor);
 /* Sets the candidate's cost and rows. */
 void rst_estimate(const rst_table *table, rst_candidate *k);
+
+/* plan_describe.c */
+/* Sets plan->description. SQLITE_OK or SQLITE_NOMEM. */
+int rst_plan_describe(const rst_table *table, const rst_candidate *k, rst_plan *plan);
 
 /* plan_cost_hints.c */
 /* Sets what SQLite is told of the plan's cost and rows. */

@@ -92,7 +92,7 @@ void rst_estimate(const rst_table *table, rst_candidate *k) {
     double rows = index_rows(table, index), depth = rst_log_estimate(rows / 10);
     double sought = rows, factor = 15;
     const int bounds = (k->lower >= 0) + (k->upper >= 0), narrowing = bounds - k->from_null;
-    if (k->equals > 0) sought = k->unique ? 0 : rows_after(table, index, k->equals);
+    if (k->equals + k->leading > 0) sought = k->unique ? 0 : rows_after(table, index, k->leading + k->equals);
     if (narrowing > 0) {
         double reduced = sought - 20.0 * (narrowing == 2 ? 3 : 1);
         sought = reduced < 10 ? (sought < 10 ? sought : 10) : reduced;
@@ -113,4 +113,10 @@ void rst_estimate(const rst_table *table, rst_candidate *k) {
     }
     k->cost = rst_log_add(depth, sought + 1 + factor);
     if (k->source == PLAN_INDEX && !k->covering) k->cost = rst_log_add(k->cost, sought + 16);
+    if (k->leading > 0) {
+        /* So many values, and a little for each column because ANALYZE may be long ago. */
+        const double values = rows - rows_after(table, index, k->leading) + 5 * k->leading;
+        k->cost += values;
+        k->rows += values;
+    }
 }

@@ -21,8 +21,8 @@ static sqlite3_uint64 bit(int column) {
 int rst_plan_distinct(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k) {
     sqlite3_uint64 wanted = 0, known = 0;
     int count = 0;
-    if (info->nOrderBy == 0 || (k->source != PLAN_INDEX && k->source != PLAN_KEY) || k->unique || k->in > 0 ||
-        k->automatic > 0 || sqlite3_vtab_distinct(info) < 2)
+    if (info->nOrderBy == 0 || k->leading > 0 || (k->source != PLAN_INDEX && k->source != PLAN_KEY) || k->unique ||
+        k->in > 0 || k->automatic > 0 || sqlite3_vtab_distinct(info) < 2)
         return 0;
     for (int i = 0; i < info->nOrderBy; i++) {
         const int column = info->aOrderBy[i].iColumn;

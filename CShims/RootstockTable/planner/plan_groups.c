@@ -35,7 +35,7 @@ int rst_plan_groups(const rst_table *table, sqlite3_index_info *info, const rst_
     const rst_index *index = k->source == PLAN_INDEX ? &table->indexes[k->index] : NULL;
     int lead = 0;
     *term_count = 0;
-    if (info->nOrderBy == 0 || (index == NULL && k->source != PLAN_KEY) || k->unique || k->in > 0 ||
+    if (info->nOrderBy == 0 || (index == NULL && k->source != PLAN_KEY) || k->unique || k->in > 0 || k->leading > 0 ||
         sqlite3_vtab_distinct(info) != 0)
         return 0;
     while (lead < info->nOrderBy && k->equals + lead < k->part_count) {

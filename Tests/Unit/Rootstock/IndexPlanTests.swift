@@ -158,6 +158,29 @@ import Testing
         for (sql, expected) in Self.plansOfExclusions { try #expect(plan(connection, sql) == expected, "\(sql)") }
     }
 
+    /// What `sqlite` says in the same words, where ANALYZE found few values of an index's first columns.
+    static let plansBehindFewValues: [(String, String)] = [
+        ("SELECT id FROM t WHERE b = 3", "SEARCH t USING COVERING INDEX tab (ANY(a) AND b=?)"),
+        ("SELECT d FROM t WHERE b > 390 ORDER BY a DESC, b DESC", "SEARCH t USING INDEX tab (ANY(a) AND b>?)"),
+        ("SELECT d FROM t WHERE c = 'c7'", "SEARCH t USING INDEX tadc (ANY(a) AND ANY(d) AND c=?)"),
+        ("UPDATE t SET d = 1 WHERE b = 3", "SEARCH t USING INDEX tab (ANY(a) AND b=?)"),
+        ("SELECT id FROM t WHERE a = 1 AND b = 3", "SEARCH t USING COVERING INDEX tab (a=? AND b=?)"),
+    ]
+
+    @Test(arguments: engines) func anIndexIsLookedUpBehindFewValues(_ engine: Engine) throws {
+        let connection = try Connection(path: folder.path(), engine: engine)
+        try connection.executeScript(
+            """
+            CREATE TABLE t(id INTEGER PRIMARY KEY, a INT, b INT, c TEXT, d INT, e TEXT);
+            CREATE INDEX tab ON t(a, b);
+            CREATE INDEX tadc ON t(a, d, c);
+            INSERT INTO t WITH RECURSIVE i(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM i WHERE x < 400)
+              SELECT x, x % 2, x, 'c' || x, x % 3, 'text number ' || x FROM i;
+            ANALYZE;
+            """)
+        for (sql, expected) in Self.plansBehindFewValues { try #expect(plan(connection, sql) == expected, "\(sql)") }
+    }
+
     /// A column under another collation than the expression's finds rows that stand elsewhere in the index.
     @Test(arguments: engines.filter { !$0.isNative }) func aJoinOnAnExpressionIsLookedUp(_ engine: Engine) throws {
         let connection = try connection(engine)
