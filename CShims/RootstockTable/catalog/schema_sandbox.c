@@ -109,20 +109,43 @@ static bool trusts_schema(sqlite3 *db) {
     return sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, -1, &on) != SQLITE_OK || on != 0;
 }
 
-/* Whether any function of that name is one that a schema may not call. */
-static int judge_function(rst_connection *c, const char *name, bool *unsafe) {
-    sqlite3_stmt *statement;
-    int code = rst_statement_get(c, "SELECT flags FROM pragma_function_list WHERE name=?1 COLLATE NOCASE", &statement);
-    *unsafe = false;
-    if (code != SQLITE_OK) return code;
-    sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
-    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
-        int flags = sqlite3_column_int(statement, 0);
-        if ((flags & SQLITE_DIRECTONLY) != 0) *unsafe = true;
-        if ((flags & SQLITE_INNOCUOUS) == 0 && !trusts_schema(c->db)) *unsafe = true;
+static void lower(char *text) {
+    for (; text != NULL && *text != '\0'; text++) {
+        if (*text >= 'A' && *text <= 'Z') *text = (char)(*text - 'A' + 'a');
     }
+}
+
+/* Functions that a schema may not call: each name in lower case between two line feeds. The list is read at a text's
+** first call: SQLite makes it anew each time, and an extension may have thousands of functions. lower() may be the
+** application's. */
+static int read_unsafe(rst_connection *c, char **names) {
+    const bool trusts = trusts_schema(c->db);
+    sqlite3_stmt *statement;
+    sqlite3_str *text;
+    int code = rst_statement_get(c, "SELECT name FROM pragma_function_list WHERE flags&?1<>0 OR flags&?2=0 AND NOT ?3",
+                                 &statement);
+    if (code != SQLITE_OK) return code;
+    sqlite3_bind_int(statement, 1, SQLITE_DIRECTONLY);
+    sqlite3_bind_int(statement, 2, SQLITE_INNOCUOUS);
+    sqlite3_bind_int(statement, 3, trusts);
+    text = sqlite3_str_new(NULL);
+    sqlite3_str_appendall(text, "\n");
+    while (sqlite3_step(statement) == SQLITE_ROW)
+        sqlite3_str_appendf(text, "%s\n", (const char *)sqlite3_column_text(statement, 0));
     code = sqlite3_reset(statement);
     rst_statement_done(c, statement);
+    *names = sqlite3_str_finish(text);
+    lower(*names);
+    return *names == NULL ? SQLITE_NOMEM : code;
+}
+
+/* Whether any function of that name is one that a schema may not call. */
+static int judge_function(rst_connection *c, const char *name, char **names, bool *unsafe) {
+    char *line = sqlite3_mprintf("\n%s\n", name);
+    int code = line == NULL ? SQLITE_NOMEM : *names == NULL ? read_unsafe(c, names) : SQLITE_OK;
+    lower(line);
+    *unsafe = code == SQLITE_OK && strstr(*names, line) != NULL;
+    sqlite3_free(line);
     return code;
 }
 
@@ -148,7 +171,7 @@ static int judge_table(rst_connection *c, const char *name, bool *unsafe) {
     return code;
 }
 
-int rst_schema_sandbox_judge(rst_connection *c, const char *text, const char *end, char **message) {
+static int judge_text(rst_connection *c, const char *text, const char *end, char **unsafe_functions, char **message) {
     const char *p = text;
     for (;;) {
         rst_token token = rst_token_next(&p, end), next;
@@ -165,7 +188,7 @@ int rst_schema_sandbox_judge(rst_connection *c, const char *text, const char *en
         if (call && sqlite3_strnicmp(name, "rootstock_", 10) == 0)
             unsafe = true;
         else if (call)
-            code = judge_function(c, name, &unsafe);
+            code = judge_function(c, name, unsafe_functions, &unsafe);
         if (code == SQLITE_OK && !unsafe) {
             code = judge_table(c, name, &unsafe);
             call = call && !unsafe;
@@ -177,4 +200,11 @@ int rst_schema_sandbox_judge(rst_connection *c, const char *text, const char *en
         sqlite3_free(name);
         if (code != SQLITE_OK) return code;
     }
+}
+
+int rst_schema_sandbox_judge(rst_connection *c, const char *text, const char *end, char **message) {
+    char *unsafe_functions = NULL;
+    int code = judge_text(c, text, end, &unsafe_functions, message);
+    sqlite3_free(unsafe_functions);
+    return code;
 }

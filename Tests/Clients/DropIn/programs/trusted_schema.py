@@ -30,6 +30,9 @@ for name, columns in TABLES.items():
     run("CREATE TABLE %s%s" % (name, columns))
 run("CREATE INDEX by_keep ON ordered(keep(a))")
 run("CREATE INDEX some ON partial(a) WHERE keep(a) > 1")
+run("CREATE TABLE fired(a)")
+run("CREATE TRIGGER fire AFTER INSERT ON fired WHEN abs(new.a) > 0 BEGIN UPDATE fired SET a = a + 1 WHERE Upper(a) = KEEP(new.a); END")
+TABLES["fired"] = ""
 for setting in "on", "off", "on", "off":
     run("PRAGMA trusted_schema = " + setting)
     for name in TABLES:
