@@ -64,6 +64,8 @@ int rst_inner_finish(rst_attached *a, sqlite3_stmt *statement, char **message);
 int rst_inner_failed(rst_attached *a, int code, char **message);
 /* Runs a statement without rows. */
 int rst_inner_run(rst_attached *a, const char *text, char **message);
+/* The same of what undoes a change, or ends what undid it: memory may have run out before, within this call. */
+int rst_inner_undo(rst_attached *a, const char *text, char **message);
 /* Before inner is read: one snapshot for as long as SQLite's lock lasts. */
 int rst_inner_read(rst_attached *a, char **message);
 /* Before inner is written, and when SQLite takes its write lock. */

@@ -80,6 +80,15 @@ int rst_inner_run(rst_attached *a, const char *text, char **message) {
     return code;
 }
 
+int rst_inner_undo(rst_attached *a, const char *text, char **message) {
+    const rst_calls calls = rst_calls_here;
+    int code;
+    rst_calls_here = (rst_calls){0};
+    code = rst_inner_run(a, text, message);
+    rst_calls_here = calls;
+    return code;
+}
+
 static int lost(char **message) {
     rst_set_message(message, "database is locked");
     return SQLITE_BUSY_SNAPSHOT;
@@ -111,7 +120,7 @@ static int follow_settings(rst_attached *a) {
 static int mark(rst_attached *a, const char *verb, int number, char **message) {
     char text[32];
     sqlite3_snprintf(sizeof text, text, "%s s%d", verb, number);
-    return rst_inner_run(a, text, message);
+    return *verb == 'S' ? rst_inner_run(a, text, message) : rst_inner_undo(a, text, message);
 }
 
 int rst_inner_write(rst_attached *a, char **message) {
@@ -159,7 +168,7 @@ void rst_reads_abort(rst_connection *c) {
 static int roll_back(rst_attached *a, char **message) {
     const rst_connection *inner = a->writing ? rst_connection_of(a->inner) : NULL;
     const bool changed = inner != NULL && store_of(inner)->schema_changed && !sqlite3_get_autocommit(a->c->db);
-    const int code = rst_inner_run(a, a->writing ? "ROLLBACK" : "COMMIT", message);
+    const int code = rst_inner_undo(a, a->writing ? "ROLLBACK" : "COMMIT", message);
     if (changed) rst_reads_abort(a->c);
     return code;
 }
@@ -172,6 +181,14 @@ void rst_inner_rollback(rst_attached *a) {
     a->moved = false;
 }
 
+/* All of SQLite's transaction goes, though memory may have run out before, within this call. */
+static void give_up(rst_attached *a) {
+    const rst_calls calls = rst_calls_here;
+    rst_calls_here = (rst_calls){0};
+    (void)rst_execute(a->c, NULL, "ROLLBACK");
+    rst_calls_here = calls;
+}
+
 bool rst_inner_rolled_back(rst_attached *a) {
     const rst_connection *inner;
     if (!a->writing || !sqlite3_get_autocommit(a->inner)) return false;
@@ -179,7 +196,7 @@ bool rst_inner_rolled_back(rst_attached *a) {
     a->from_level = 0;
     inner = rst_connection_of(a->inner);
     if (inner != NULL && store_of(inner)->schema_stale) rst_reads_abort(a->c);
-    (void)rst_execute(a->c, NULL, "ROLLBACK");
+    give_up(a);
     return true;
 }
 
@@ -219,7 +236,7 @@ int rst_inner_from_mark(rst_attached *a, char **message) {
 }
 
 void rst_inner_from_undo(rst_attached *a) {
-    if (a->from_level > 0) (void)rst_inner_run(a, "ROLLBACK TO \"rootstock from\"", NULL);
+    if (a->from_level > 0) (void)rst_inner_undo(a, "ROLLBACK TO \"rootstock from\"", NULL);
 }
 
 void rst_inner_from_release(rst_attached *a) {
@@ -240,12 +257,15 @@ static int version(rst_attached *a, sqlite3_int64 *out, char **message) {
 }
 
 /* What was written xSync has committed by now. So a transaction that still writes is a BEGIN IMMEDIATE without any
-** change, or is rolled back. The statements that read on, and those to come, share one snapshot. */
+** change, or is rolled back. The statements that read on, and those to come, share one snapshot. Where there is no memory
+** for that, the next of them takes it: what was committed has not failed. */
 void rst_inner_unreserved(rst_attached *a) {
+    const rst_calls calls = rst_calls_here;
     sqlite3_int64 unused;
     if (a->writing) rst_inner_rollback(a);
     if (!a->lost && sqlite3_get_autocommit(a->inner) && rst_inner_run(a, "BEGIN", NULL) == SQLITE_OK)
         (void)version(a, &unused, NULL);
+    rst_calls_here = calls;
 }
 
 /* ROLLBACK TO the savepoint that is the transaction itself: everything goes, the transaction stays. */

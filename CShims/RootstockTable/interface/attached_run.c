@@ -244,8 +244,8 @@ static int create_as(rst_attached *a, const char *text, int count, sqlite3_value
         if (code == SQLITE_OK) {
             code = rst_inner_run(a, created.text, message);
             if (code == SQLITE_OK) code = rst_created_as_copy(created.rows, a->inner, created.text, message);
-            if (code != SQLITE_OK) (void)rst_inner_run(a, "ROLLBACK TO \"rootstock create\"", NULL);
-            (void)rst_inner_run(a, "RELEASE \"rootstock create\"", NULL);
+            if (code != SQLITE_OK) (void)rst_inner_undo(a, "ROLLBACK TO \"rootstock create\"", NULL);
+            (void)rst_inner_undo(a, "RELEASE \"rootstock create\"", NULL);
         }
         sqlite3_set_last_insert_rowid(a->inner, rowid);
     }
@@ -262,6 +262,12 @@ static int run_inside(rst_attached *a, runner *run, const char *text, bool count
     int counted, code = a->joined ? SQLITE_OK : rst_attached_count(a, 0, message);
     if (code == SQLITE_OK) code = rst_inner_write(a, message);
     if (code != SQLITE_OK) return code;
+    /* What was changed and cannot be counted is undone. */
+    if (counts) code = rst_inner_run(a, "SAVEPOINT \"rootstock counted\"", message);
+    if (code != SQLITE_OK) {
+        (void)rst_inner_rolled_back(a);
+        return code;
+    }
     sqlite3_set_last_insert_rowid(a->inner, rowid);
     total = sqlite3_total_changes64(a->inner);
     code = run(a, text, count, values, rows, message);
@@ -271,6 +277,11 @@ static int run_inside(rst_attached *a, runner *run, const char *text, bool count
         counted = SQLITE_OK;
         if (total > changes) counted = rst_attached_count(a, total - changes, code == SQLITE_OK ? message : NULL);
         if (counted == SQLITE_OK) counted = rst_attached_count(a, changes, code == SQLITE_OK ? message : NULL);
+        if (!rst_inner_rolled_back(a)) {
+            if (code == SQLITE_OK && counted != SQLITE_OK)
+                (void)rst_inner_undo(a, "ROLLBACK TO \"rootstock counted\"", NULL);
+            (void)rst_inner_undo(a, "RELEASE \"rootstock counted\"", NULL);
+        }
         if (code == SQLITE_OK) code = counted;
     }
     sqlite3_set_last_insert_rowid(db, sqlite3_last_insert_rowid(a->inner));

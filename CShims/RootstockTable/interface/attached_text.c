@@ -430,8 +430,7 @@ static int rewrite_pragma(rst_connection *c, const char *sql, const char *end, c
     return lists ? rst_table_list_text(&pragma, out) : whole(a, sql, end, WHOLE_SHOWS, out, message);
 }
 
-int rst_attached_rewrite(rst_connection *c, const char *sql, const char *end, char **rewritten, bool *done,
-                         char **message) {
+static int rewrite(rst_connection *c, const char *sql, const char *end, char **rewritten, bool *done, char **message) {
     const char *p = sql;
     rst_token token = rst_token_next(&p, end);
     int code = SQLITE_OK;
@@ -474,5 +473,13 @@ int rst_attached_rewrite(rst_connection *c, const char *sql, const char *end, ch
             *rewritten = named;
         }
     }
+    return code;
+}
+
+int rst_attached_rewrite(rst_connection *c, const char *sql, const char *end, char **rewritten, bool *done,
+                         char **message) {
+    const int code = rewrite(c, sql, end, rewritten, done, message);
+    /* Where memory ends for what the front door asks inner, SQLite rolls inner back. */
+    for (rst_attached *a = front_of(c)->attached; a != NULL; a = a->next) (void)rst_inner_rolled_back(a);
     return code;
 }
