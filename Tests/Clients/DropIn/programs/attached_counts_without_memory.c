@@ -1,22 +1,7 @@
 /* Changes of an attached database while SQLite's n-th allocation fails, for each n until there is none. A statement that
 ** fails has changed nothing, and the transaction that it stands in has all that it had, or is rolled back as a whole. */
-#include <sqlite3.h>
+#include "failing_memory.h"
 #include <stdio.h>
-
-static sqlite3_mem_methods real;
-static long left = -1; /* allocations until the one that fails; negative: none does */
-
-static int fails(void) {
-    return left >= 0 && left-- == 0;
-}
-
-static void *failing_malloc(int size) {
-    return fails() ? NULL : real.xMalloc(size);
-}
-
-static void *failing_realloc(void *bytes, int size) {
-    return fails() ? NULL : real.xRealloc(bytes, size);
-}
 
 static int number(void *content, int count, char **values, char **names) {
     (void)names;
@@ -35,10 +20,10 @@ static int run(sqlite3 *db, const char *statement, int inside, long n, int *wron
     sqlite3_exec(db, "DELETE FROM other.u; INSERT INTO other.u VALUES (1, 2), (3, 4), (5, 6)", NULL, NULL, NULL);
     if (inside) sqlite3_exec(db, "BEGIN; INSERT INTO other.u VALUES (9, 9)", NULL, NULL, NULL);
     before = rows(db);
-    left = n;
+    allocations_left = n;
     code = sqlite3_exec(db, statement, NULL, NULL, NULL);
-    reached = left < 0;
-    left = -1;
+    reached = allocations_left < 0;
+    allocations_left = -1;
     if (!inside || !sqlite3_get_autocommit(db)) *wrong += (code != SQLITE_OK) != (rows(db) == before);
     if (!sqlite3_get_autocommit(db)) sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
     return reached;
@@ -49,13 +34,8 @@ int main(void) {
                                              "INSERT INTO other.u SELECT x + 100, 1 FROM other.u",
                                              "DELETE FROM other.u WHERE x > 1", "INSERT INTO other.u VALUES (50, 1)",
                                              "UPDATE other.u SET y = y + 1 RETURNING y"};
-    sqlite3_mem_methods methods;
     sqlite3 *db;
-    sqlite3_config(SQLITE_CONFIG_GETMALLOC, &real);
-    methods = real;
-    methods.xMalloc = failing_malloc;
-    methods.xRealloc = failing_realloc;
-    sqlite3_config(SQLITE_CONFIG_MALLOC, &methods);
+    memory_may_fail();
     if (sqlite3_open("data.db", &db) != SQLITE_OK) return 1;
     sqlite3_exec(db,
                  "ATTACH 'other.db' AS other; CREATE TABLE other.u(x PRIMARY KEY, y); CREATE TABLE other.l(a);"
