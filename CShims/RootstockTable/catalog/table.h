@@ -142,6 +142,7 @@ typedef struct rst_plan {
     bool nulls_apart; /* the walk has the column's NULLs at the other end than its tree */
     bool first_rows;  /* ... and any rows of one value are as good as others: there is no other term */
     bool distinct;    /* ... of which one row of each value is enough (plan_distinct.c) */
+    bool passes;      /* ... once it has passed WHERE, as SQLite tells (distinct_hint.c) */
     bool sorted;      /* SQLite says which rows it sorts: these count (sort_hint.c) */
     int groups; /* how many leading columns the rows of a group share, which are sorted by group_terms; 0: none are */
     int group_term_count;
@@ -166,7 +167,8 @@ enum { PLAN_NUMBER_BITS = 16, PLAN_NUMBERS = 0xFFFF, PLAN_EPOCHS = 0x7FFF };
 /* The same of a table by one of whose columns a join is sorted first. a or d: the direction; t or a blank: as
 ** ROOTSTOCK_TERMS_HINT, too; a colon, and the column's name (sort_hint.c). Before the colon: n where NULLs come at the
 ** other end than in SQLite's own order; o where the same is the only term. g for a or d, and no name: the table may
-** sort groups of rows (plan_groups.c). */
+** sort groups of rows (plan_groups.c). u, and names with commas between them: each value of the columns is needed once
+** (distinct_hint.c). */
 #define ROOTSTOCK_ORDER_HINT "rootstock order "
 /* The same of a table with terms that choose its rows and that xBestIndex is not shown. Their number (own_terms.c). */
 #define ROOTSTOCK_OWN_HINT "rootstock own "

@@ -145,6 +145,7 @@ typedef struct rst_cursor {
     struct rst_cursor *open_next, **open_link; /* of the connection's */
     bool may_have_enough;                      /* scan_enough.c looks at each row */
     bool rowid_asked;                          /* of the row under the cursor; only plan->distinct looks */
+    bool passed;                               /* the row under the cursor has passed WHERE; of plan->passes */
     int64_t enough_left;     /* rows until there are enough; below 0: not known yet, of those that SQLite sorts */
     rootstock_buffer enough; /* what the key of the first row begins with, or of the one that was the last needed */
     /* Where each column stands, hidden ones included: of the table, and of the index of `placed`. */

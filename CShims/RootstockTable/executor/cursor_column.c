@@ -246,7 +246,7 @@ static int column_slowly(rst_cursor *k, sqlite3_context *context, int column) {
             sqlite3_result_text(context, k->hint.size == 0 ? "" : (const char *)k->hint.data, (int)k->hint.size,
                                 SQLITE_TRANSIENT);
         }
-        if (column == table->column_count + HIDDEN_ROW && k->plan->sorted) {
+        if (column == table->column_count + HIDDEN_ROW && (k->plan->sorted || k->plan->passes)) {
             sqlite3_result_pointer(context, k, ROOTSTOCK_CURSOR_POINTER, NULL);
             return SQLITE_OK;
         }

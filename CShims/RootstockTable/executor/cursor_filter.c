@@ -233,7 +233,7 @@ static inline int filter(rst_cursor *k, int number, int count, sqlite3_value **v
     k->plan = plan;
     k->single = false;
     k->rejecting = 0;
-    k->may_have_enough = k->rowid_asked = false;
+    k->may_have_enough = k->rowid_asked = k->passed = false;
     k->walking = k->more_values = false;
     k->borrowed = false;
     k->stable = false;

@@ -192,16 +192,27 @@ __attribute__((noinline)) int rst_cursor_next_kept(rst_cursor *k) {
     return SQLITE_OK;
 }
 
+static int step_kept(rst_cursor *k) {
+    return k->rejecting > 0 ? rst_cursor_next_kept(k) : step(k);
+}
+
 /* To the next row that is not like this one (plan_distinct.c), or to one of those: nobody minds. */
 __attribute__((noinline)) static int next_other(rst_cursor *k) {
     enum { STEPS = 4 }; /* a search takes as long as some */
-    const bool other = !k->rowid_asked && !k->detached && rst_cursor_keep_leading(k);
+    const bool known = k->plan->passes ? k->passed : !k->rowid_asked;
+    const bool other = known && !k->detached && rst_cursor_keep_leading(k);
     rst_range *range = &k->ranges.range[k->range];
     rootstock_buffer *bound = k->plan->descending ? &range->high : &range->low;
-    int code = step(k);
+    int code;
+    k->passed = false;
+    if (other && k->more_values) {
+        k->range = k->plan->descending ? -1 : k->ranges.count;
+        return rst_cursor_enter_range(k);
+    }
+    code = step_kept(k);
     k->rowid_asked = false;
     if (!other) return code;
-    for (int i = 0; i < STEPS; i++, code = step(k)) {
+    for (int i = 0; i < STEPS; i++, code = step_kept(k)) {
         if (code != SQLITE_OK || k->eof || k->detached || !rst_cursor_is_like_kept(k)) return code;
     }
     if (code != SQLITE_OK || k->eof) return code;

@@ -87,6 +87,15 @@ static void sorted_function(sqlite3_context *context, int count, sqlite3_value *
     if (k->enough_left > 0) k->enough_left--;
 }
 
+/* rootstock_passes(row): the last term of WHERE. 1. */
+static void passes_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    rst_cursor *k = sqlite3_value_pointer(values[0], ROOTSTOCK_CURSOR_POINTER);
+    UNUSED(count);
+    if (k != NULL) k->passed = true;
+    sqlite3_result_int(context, 1);
+}
+
 int rst_sorted_register(rst_connection *c) {
-    return rst_function(c, "rootstock_sorted", -1, SQLITE_INNOCUOUS, sorted_function);
+    const int code = rst_function(c, "rootstock_passes", 1, SQLITE_INNOCUOUS, passes_function);
+    return code != SQLITE_OK ? code : rst_function(c, "rootstock_sorted", -1, SQLITE_INNOCUOUS, sorted_function);
 }

@@ -141,6 +141,8 @@ static bool may_concern(const char *sql, const char *p, const char *end) {
         return end - p >= 3 && sqlite3_strnicmp(p + 1, "id", 2) == 0;
     case 'w':
     case 'W': return end - p >= 3 && sqlite3_strnicmp(p + 1, "id", 2) == 0;
+    case 'd':
+    case 'D': return end - p >= 8 && sqlite3_strnicmp(p, "distinct", 8) == 0;
     case 'f':
     case 'F': return p - sql >= 2 && end - p >= 2 && sqlite3_strnicmp(p - 2, "left", 4) == 0;
     case 'k':
@@ -323,8 +325,9 @@ static inline unsigned candidates_at(const char *p) {
     __m128i lower = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
     __m128i found = _mm_or_si128(_mm_cmpeq_epi8(lower, _mm_set1_epi8('x')), _mm_cmpeq_epi8(bytes, _mm_set1_epi8('_')));
     __m128i is_o = _mm_cmpeq_epi8(lower, _mm_set1_epi8('o'));
-    __m128i before_i = _mm_or_si128(_mm_or_si128(is_o, _mm_cmpeq_epi8(lower, _mm_set1_epi8('w'))),
-                                    _mm_cmpeq_epi8(lower, _mm_set1_epi8('m')));
+    __m128i before_i = _mm_or_si128(
+        _mm_or_si128(is_o, _mm_cmpeq_epi8(lower, _mm_set1_epi8('w'))),
+        _mm_or_si128(_mm_cmpeq_epi8(lower, _mm_set1_epi8('m')), _mm_cmpeq_epi8(lower, _mm_set1_epi8('d'))));
     __m128i behind = _mm_slli_si128(before_i, 1), is_t = _mm_cmpeq_epi8(lower, _mm_set1_epi8('t'));
     __m128i is_i = _mm_cmpeq_epi8(lower, _mm_set1_epi8('i')), is_f = _mm_cmpeq_epi8(lower, _mm_set1_epi8('f'));
     __m128i behind_i = _mm_slli_si128(is_i, 1), behind_f = _mm_slli_si128(is_f, 1);
@@ -348,8 +351,8 @@ static inline unsigned candidates_at(const char *p) {
     uint64_t found = (((word | EACH(0x20)) ^ EACH('x')) - EACH(1)) | ((word ^ EACH('_')) - EACH(1)) |
                      (((word | EACH(0x20)) ^ EACH('o')) - EACH(1)) | (((word | EACH(0x20)) ^ EACH('w')) - EACH(1)) |
                      (((word | EACH(0x20)) ^ EACH('f')) - EACH(1)) | (((word | EACH(0x20)) ^ EACH('k')) - EACH(1)) |
-                     (((word | EACH(0x20)) ^ EACH('m')) - EACH(1)) | ((word ^ EACH(';')) - EACH(1)) |
-                     ((word ^ EACH(')')) - EACH(1)) | (word - EACH(1));
+                     (((word | EACH(0x20)) ^ EACH('m')) - EACH(1)) | (((word | EACH(0x20)) ^ EACH('d')) - EACH(1)) |
+                     ((word ^ EACH(';')) - EACH(1)) | ((word ^ EACH(')')) - EACH(1)) | (word - EACH(1));
     return (found & EACH(0x80)) != 0 ? 0xFF : 0;
 }
 #endif

@@ -171,12 +171,13 @@ static int choose(rst_table *table, sqlite3_index_info *info, const rst_candidat
     }
     plan.enough = rst_plan_distinct(table, info, k);
     plan.distinct = plan.enough > 0;
+    plan.passes = plan.distinct && k->once != NULL;
     if (k->groups > 0) {
         bool descending;
         plan.groups = rst_plan_groups(table, info, k, &descending, plan.group_terms, &plan.group_term_count);
     }
     /* Of a group all rows are sorted: SQLite sees them all. */
-    if (!plan.distinct && plan.groups == 0) rst_plan_reject(table, info, k, &plan, &argument);
+    if ((!plan.distinct || plan.passes) && plan.groups == 0) rst_plan_reject(table, info, k, &plan, &argument);
     if (k->skips > 0 && rst_plan_skips(info, k)) {
         /* SQLite counts from 0 then. */
         plan.skips = argument;
@@ -382,6 +383,7 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
     k.trusted = trusted;
     k.first = first.column >= 0 ? &first : NULL;
     k.may_group = first.groups;
+    k.once = first.once;
     if (table->without_rowid) {
         k.source = PLAN_KEY;
         k.parts = table->key;
@@ -420,6 +422,7 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
         k.trusted = trusted;
         k.first = first.column >= 0 ? &first : NULL;
         k.may_group = first.groups;
+        k.once = first.once;
         k.forced = forced;
         k.index = i;
         k.parts = table->indexes[i].parts;

@@ -14,6 +14,7 @@ typedef struct rst_first_term {
     bool nulls_apart; /* NULLS LAST beside ASC, or FIRST beside DESC */
     bool alone;       /* ... and it is the only term */
     bool groups;      /* there is no such term: groups of rows may be sorted (plan_groups.c) */
+    const char *once; /* there is none: columns of which each value is needed once (distinct_hint.c); or null */
 } rst_first_term;
 
 typedef struct rst_candidate {
@@ -28,6 +29,7 @@ typedef struct rst_candidate {
     bool trusted;                       /* <>, IS NOT, IS NOT NULL and LIKE are of WHERE (partial_terms.c) */
     bool forced;                        /* INDEXED BY names it */
     const struct rst_first_term *first; /* of an ORDER BY that SQLite does not tell of; or null */
+    const char *once;                   /* as in rst_first_term */
     bool leads;                         /* its walk has that term's order */
     bool may_group;                     /* its walk may sort the rows of each group ... */
     int groups;                         /* ... and does, as in rst_plan */

@@ -72,7 +72,8 @@ double rst_sorted_cost(const sqlite3_index_info *info, const rst_candidate *k) {
 bool rst_plan_first(const rst_table *table, const char *hint, rst_first_term *first) {
     const size_t at = hint[2] == ':' ? 3 : 4;
     first->groups = hint[0] == 'g';
-    if (first->groups) return hint[1] == 't';
+    first->once = hint[0] == 'u' ? hint + at : NULL;
+    if (first->groups || first->once != NULL) return hint[1] == 't';
     const rst_token name = {TOKEN_WORD, hint + at, strlen(hint + at)};
     first->column = rst_column_named(table, &name);
     first->descending = hint[0] == 'd';

@@ -19,6 +19,8 @@ int rst_sort_tell(rst_connection *c, rst_draft *draft);
 /* Whether a query may have something to tell of the LIMIT there. Behind the ORDER before it stands a comma or NULLS, or
 ** it is a compound's, or an IN stands before it. The nearest ORDER may be order_id. */
 bool rst_sort_may_tell(const char *sql, const char *limit);
+/* distinct_hint.c: of which columns each value is needed once. */
+int rst_distinct_tell(rst_connection *c, rst_draft *draft);
 /* own_terms.c: the same of terms that choose rows of one table of a join. */
 int rst_own_terms_tell(rst_connection *c, rst_draft *draft);
 /* equal_columns.c: bounds of columns that the statement holds equal to bounded ones. */

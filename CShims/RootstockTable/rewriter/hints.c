@@ -12,6 +12,7 @@ static int tell(rst_connection *c, rst_draft *draft, bool query) {
     if (code == SQLITE_OK && rewriter_of(c)->has_expressions) code = rst_expressions_tell(c, draft);
     if (code == SQLITE_OK && (query || rewriter_of(c)->has_exclusions)) code = rst_terms_tell(c, draft);
     if (code == SQLITE_OK && query) code = rst_sort_tell(c, draft);
+    if (code == SQLITE_OK && query) code = rst_distinct_tell(c, draft);
     return code == SQLITE_OK && query ? rst_own_terms_tell(c, draft) : code;
 }
 

@@ -70,6 +70,9 @@ const rst_scope_item *rst_scope_named(const rst_scope *scope, const rst_token *n
 const rst_scope_item *rst_scope_table(const rst_scope *scope, const rst_table *table);
 /* The one item of which the SYNTAX_NAME is a column; or null: it is none, or may be another's. */
 const rst_scope_item *rst_scope_column(const rst_scope *scope, const rst_syntax *name, int *column);
+/* Hands the table an argument that begins with ROOTSTOCK_ORDER_HINT, beside the one that it may have: a letter, `nulls`
+** and names of columns. False: it cannot get one. sort_hint.c. */
+bool rst_hand_order(rst_edits *edits, const rst_scope_item *item, char letter, const char *nulls, const char *names);
 /* Where a comparison stands. */
 typedef struct rst_place {
     const rst_syntax *select; /* whose FROM its names can mean: SYNTAX_CORE, SYNTAX_UPDATE or SYNTAX_DELETE */

@@ -193,8 +193,7 @@ static bool move_count(sorted *s, const rst_syntax *e, sqlite3_str *term) {
     return true;
 }
 
-/* Hands the table its argument, beside the one that it may have. False: it cannot get one. `order` is a, d or g. */
-static bool hand(sorted *s, const rst_scope_item *item, int column, char order, const char *nulls) {
+bool rst_hand_order(rst_edits *edits, const rst_scope_item *item, char letter, const char *nulls, const char *names) {
     static const char terms[] = "('" ROOTSTOCK_TERMS_HINT "')";
     const rst_syntax *arguments = rst_syntax_child(item->node, SYNTAX_VECTOR);
     const char *start = item->behind, *end = start;
@@ -206,10 +205,14 @@ static bool hand(sorted *s, const rst_scope_item *item, int column, char order, 
         start = arguments->start;
         end = arguments->end;
     }
-    rst_edits_add(&s->edits, start, end,
-                  sqlite3_mprintf("('" ROOTSTOCK_ORDER_HINT "%c%c%s:%q')", order, end > start ? 't' : ' ', nulls,
-                                  column < 0 ? "" : item->table->columns[column].name));
+    rst_edits_add(
+        edits, start, end,
+        sqlite3_mprintf("('" ROOTSTOCK_ORDER_HINT "%c%c%s:%q')", letter, end > start ? 't' : ' ', nulls, names));
     return true;
+}
+
+static bool hand(sorted *s, const rst_scope_item *item, int column, char order, const char *nulls) {
+    return rst_hand_order(&s->edits, item, order, nulls, column < 0 ? "" : item->table->columns[column].name);
 }
 
 static void tell_select(sorted *s, const rst_syntax *core, const rst_syntax *order, const rst_syntax *limit) {

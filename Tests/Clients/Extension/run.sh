@@ -61,6 +61,17 @@ SELECT a, id FROM t('rootstock order g :') UNION SELECT a, 1 FROM t('rootstock o
     "SELECT rootstock_open('$store');
 SELECT rootstock_rewrite('SELECT a, id FROM t UNION SELECT a, 1 FROM t ORDER BY a DESC LIMIT 2');
 SELECT count(*) FROM rootstock_explain(rootstock_rewrite('SELECT a, id FROM t UNION SELECT a, 1 FROM t ORDER BY a DESC LIMIT 2')) WHERE detail LIKE '%TEMP B-TREE%';"
+check "DISTINCT of few values is told which rows have passed" "0
+1
+1
+SELECT DISTINCT a FROM f('rootstock order u :a') WHERE (b > 1) AND rootstock_passes(f.\"rootstock row\")
+SELECT count(DISTINCT a) AS n FROM f('rootstock order u :a') WHERE rootstock_passes(f.\"rootstock row\")" \
+    "SELECT rootstock_open('$folder/few.store');
+SELECT rootstock_ddl('CREATE TABLE f (a INT, b INT)') + rootstock_ddl('CREATE INDEX fa ON f (a)') = 0;
+INSERT INTO f WITH RECURSIVE i (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM i WHERE x < 60) SELECT x % 3, x FROM i;
+SELECT 1 WHERE NOT rootstock_analyze('ANALYZE');
+SELECT rootstock_rewrite('SELECT DISTINCT a FROM f WHERE b > 1');
+SELECT rootstock_rewrite('SELECT count(DISTINCT a) AS n FROM f');"
 check "the walk for each value of a list ends by itself" "0
 1
 SELECT id FROM o('rootstock order d :b') WHERE a IN (1, 2) ORDER BY b DESC, rootstock_sorted(o.\"rootstock row\", 2) LIMIT 2
