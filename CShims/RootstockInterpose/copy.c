@@ -335,7 +335,7 @@ static int copy_within(const side *from, const side *to, char **words) {
 static int copy(const side *from, const side *to, char **words) {
     rsti_database *d = from->store != NULL ? from->store : to->store;
     sqlite3 *image = from->store != NULL ? to->db : from->db;
-    struct rst_function_proxy *lent = NULL;
+    rst_function_proxies lent = {0};
     int code;
     d->own++;
     code = rootstock_lend_functions(d->db, image, &lent);

@@ -3,9 +3,9 @@
 **
 ** The schema database (schema_db.c) judges CHECKs, generated columns and index expressions. It is a connection of our
 ** own, on which the application has registered nothing. So each of the application's functions and collations has a
-** stand-in there that asks the application's connection: SELECT "f"(?1, ...). The lists of PRAGMA function_list and
-** collation_list are compared before a schema statement, and before the first row validator of a schema, if they may
-** name one. They are compared again when a row validator cannot be prepared.
+** stand-in there that asks the application's connection: SELECT "f"(?1, ...). PRAGMA function_list is compared before a
+** schema statement, and before the first row validator of a schema, if they may name one. It is compared again when a
+** row validator cannot be prepared. A collation gets its stand-in when SQLite first needs it.
 **
 ** Invariant: a stand-in has the name, number of arguments and flags of the original, so SQLite refuses or takes it as
 ** it would the original.
@@ -164,10 +164,10 @@ static void forward_free(rst_function_proxy *forward) {
     sqlite3_free(forward);
 }
 
-void rst_function_proxies_free(rst_function_proxy **list) {
-    while (*list != NULL) {
-        rst_function_proxy *forward = *list;
-        *list = forward->next;
+void rst_function_proxies_free(rst_function_proxies *list) {
+    while (list->first != NULL) {
+        rst_function_proxy *forward = list->first;
+        list->first = forward->next;
         forward_free(forward);
     }
 }
@@ -295,25 +295,6 @@ static int sync_functions(rst_connection *c, sqlite3 *schema_db, rst_function_pr
     return rst_finish(statement, code);
 }
 
-static int sync_collations(rst_connection *c, sqlite3 *schema_db, rst_function_proxy **list) {
-    sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(c->db, "PRAGMA collation_list", -1, &statement, NULL);
-    if (code != SQLITE_OK) return code;
-    while (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
-        const char *name = (const char *)sqlite3_column_text(statement, 1);
-        rst_function_proxy *forward;
-        if (name == NULL || sqlite3_stricmp(name, "BINARY") == 0 || sqlite3_stricmp(name, "NOCASE") == 0 ||
-            sqlite3_stricmp(name, "RTRIM") == 0 || !rst_collation_known(c, name))
-            continue;
-        forward = find(*list, name, 0, 'c');
-        if (forward == NULL)
-            code = add(c, schema_db, list, name, 0, 0, 'c', false, false);
-        else
-            forward->seen = true;
-    }
-    return rst_finish(statement, code);
-}
-
 /* What is gone from the application's connection, and placeholders, go here too; what a running statement uses
 ** stays. */
 static void sweep(sqlite3 *schema_db, rst_function_proxy **list, bool placeholders) {
@@ -331,45 +312,41 @@ static void sweep(sqlite3 *schema_db, rst_function_proxy **list, bool placeholde
 
 static int sync(rst_connection *c, sqlite3 *schema_db, rst_function_proxy **list, bool runs) {
     int code, on = 1;
-    for (rst_function_proxy *forward = *list; forward != NULL; forward = forward->next) forward->seen = false;
+    for (rst_function_proxy *forward = *list; forward != NULL; forward = forward->next)
+        forward->seen = forward->kind == 'c' && rst_collation_known(c, forward->name);
     if (sqlite3_db_config(c->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, -1, &on) == SQLITE_OK)
         sqlite3_db_config(schema_db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, on, NULL);
     code = sync_functions(c, schema_db, list, runs);
-    if (code == SQLITE_OK) code = sync_collations(c, schema_db, list);
     if (code == SQLITE_OK) sweep(schema_db, list, false);
-    /* An authorizer may keep the lists from us: then what is not known is called unknown when it is needed. */
+    /* An authorizer may keep the list from us: then what is not known is called unknown when it is needed. */
     return code == SQLITE_NOMEM ? code : SQLITE_OK;
 }
 
-void rst_function_proxies_withdraw(sqlite3 *from, rst_function_proxy **list) {
-    for (rst_function_proxy *forward = *list; forward != NULL; forward = forward->next) forward->seen = false;
-    sweep(from, list, false);
+void rst_function_proxies_withdraw(sqlite3 *from, rst_function_proxies *list) {
+    (void)sqlite3_collation_needed(from, NULL, NULL);
+    for (rst_function_proxy *forward = list->first; forward != NULL; forward = forward->next) forward->seen = false;
+    sweep(from, &list->first, false);
     rst_function_proxies_free(list);
 }
 
-void rst_function_proxies_lend_collation(rst_connection *c, sqlite3 *inner, rst_function_proxy **list,
-                                         const char *name) {
-    if (rst_collation_known(c, name)) (void)add(c, inner, list, name, 0, 0, 'c', false, false);
-}
-
-static void lend_collation(void *context, sqlite3 *schema_db, int encoding, const char *name) {
-    rst_connection *c = context;
-    rst_schema *schema = schema_of(c);
+static void lend_collation(void *context, sqlite3 *on, int encoding, const char *name) {
+    rst_function_proxies *list = context;
     UNUSED(encoding);
-    rst_function_proxies_lend_collation(
-        c, schema_db, schema_db == schema->unchecked ? &schema->unchecked_forwards : &schema->function_proxies, name);
+    if (rst_collation_known(list->connection, name))
+        (void)add(list->connection, on, &list->first, name, 0, 0, 'c', false, false);
 }
 
-int rst_function_proxies_lend_collations(rst_connection *c, sqlite3 *schema_db) {
-    return sqlite3_collation_needed(schema_db, c, lend_collation);
+int rst_function_proxies_lend_collations(rst_connection *c, sqlite3 *on, rst_function_proxies *list) {
+    list->connection = c;
+    return sqlite3_collation_needed(on, list, lend_collation);
 }
 
-int rst_function_proxies_sync(rst_connection *c, sqlite3 *schema_db, rst_function_proxy **list) {
-    return sync(c, schema_db, list, false);
+int rst_function_proxies_sync(rst_connection *c, sqlite3 *schema_db, rst_function_proxies *list) {
+    return sync(c, schema_db, &list->first, false);
 }
 
-int rst_function_proxies_lend(rst_connection *c, sqlite3 *inner, rst_function_proxy **list) {
-    return sync(c, inner, list, true);
+int rst_function_proxies_lend(rst_connection *c, sqlite3 *inner, rst_function_proxies *list) {
+    return sync(c, inner, &list->first, true);
 }
 
 /* Whether a CREATE, DROP or ALTER may name a function or a collation. A function is a word before a parenthesis within
@@ -398,7 +375,7 @@ static bool may_name_functions(const rst_schema_statement *s, const char *sql, c
 /* Whether the stored schema, which ALTER reads again, may name one of the application's: one has a stand-in, or had a
 ** placeholder when the schema was loaded. */
 static bool schema_may_name_functions(const rst_schema *schema) {
-    const rst_function_proxy *forward = schema->function_proxies;
+    const rst_function_proxy *forward = schema->function_proxies.first;
     while (forward != NULL && forward->own) forward = forward->next;
     return forward != NULL || schema->had_placeholders;
 }
@@ -413,17 +390,17 @@ int rst_function_proxies_sync_for(rst_connection *c, const char *sql, const char
 
 /* A schema that was stored may name what this connection has not registered yet: SQLite loads such a schema, and
 ** refuses the statements that need it. While the schema database is built, placeholders stand in. */
-bool rst_function_proxies_placeholder(rst_connection *c, sqlite3 *schema_db, rst_function_proxy **list,
+bool rst_function_proxies_placeholder(rst_connection *c, sqlite3 *schema_db, rst_function_proxies *list,
                                       const char *words) {
     schema_of(c)->had_placeholders = true;
-    if (strncmp(words, "no such function: ", 18) == 0 && find(*list, words + 18, -1, 's') == NULL)
-        return add(c, schema_db, list, words + 18, -1, SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, 's', true, false) ==
-               SQLITE_OK;
-    if (strncmp(words, "no such collation sequence: ", 28) == 0 && find(*list, words + 28, 0, 'c') == NULL)
-        return add(c, schema_db, list, words + 28, 0, 0, 'c', true, false) == SQLITE_OK;
+    if (strncmp(words, "no such function: ", 18) == 0 && find(list->first, words + 18, -1, 's') == NULL)
+        return add(c, schema_db, &list->first, words + 18, -1, SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, 's', true,
+                   false) == SQLITE_OK;
+    if (strncmp(words, "no such collation sequence: ", 28) == 0 && find(list->first, words + 28, 0, 'c') == NULL)
+        return add(c, schema_db, &list->first, words + 28, 0, 0, 'c', true, false) == SQLITE_OK;
     return false;
 }
 
-void rst_function_proxies_end_placeholders(sqlite3 *schema_db, rst_function_proxy **list) {
-    sweep(schema_db, list, true);
+void rst_function_proxies_end_placeholders(sqlite3 *schema_db, rst_function_proxies *list) {
+    sweep(schema_db, &list->first, true);
 }

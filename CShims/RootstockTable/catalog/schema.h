@@ -21,24 +21,6 @@ int rst_schema_db_execute(sqlite3 *schema_db, const char *sql, char **message);
 int rst_schema_db_allow_types(rst_connection *c, const char *table, bool allow, char **message);
 /* Makes c->unchecked ready: the schema database that asks no CHECK, nor the types of STRICT tables. */
 int rst_schema_db_unchecked(rst_connection *c, char **message);
-/* Asks the application's connection what it has registered, and stands it in on the schema databases. */
-int rst_function_proxies_sync(rst_connection *c, sqlite3 *schema_db, struct rst_function_proxy **list);
-/* The same for a connection on which statements run: aggregates, which have no stand-in that counts, stay unknown. */
-int rst_function_proxies_lend(rst_connection *c, sqlite3 *inner, struct rst_function_proxy **list);
-/* The same for a CREATE, DROP or ALTER, where it may name any of them. */
-int rst_function_proxies_sync_for(rst_connection *c, const char *sql, const char *end);
-/* Stands one collation in, where the application has it: what sqlite3_collation_needed is to do. */
-void rst_function_proxies_lend_collation(rst_connection *c, sqlite3 *inner, struct rst_function_proxy **list,
-                                         const char *name);
-/* From now on a collation of the application has its stand-in when a statement needs it: SQLite uses no index any more
-** under one that it did not find once. */
-int rst_function_proxies_lend_collations(rst_connection *c, sqlite3 *schema_db);
-bool rst_function_proxies_placeholder(rst_connection *c, sqlite3 *schema_db, struct rst_function_proxy **list,
-                                      const char *words);
-void rst_function_proxies_end_placeholders(sqlite3 *schema_db, struct rst_function_proxy **list);
-void rst_function_proxies_free(struct rst_function_proxy **list);
-/* Takes them off the connection, too, on which no statement runs. */
-void rst_function_proxies_withdraw(sqlite3 *from, struct rst_function_proxy **list);
 bool rst_collation_known(rst_connection *c, const char *name);
 /* SQLite's code and words, where SQLITE_ERROR without a message came of a key or an index under a collation that is not
 ** registered. Else the code as it is. */

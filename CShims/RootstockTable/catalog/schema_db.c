@@ -53,7 +53,7 @@ static int make_sequence(const rst_catalog *catalog, sqlite3 *schema_db, char **
 
 /* Object by object. */
 static int build_by_texts(rst_connection *c, const rst_catalog *catalog, sqlite3 *schema_db,
-                          struct rst_function_proxy **function_proxies, int *made, char **message) {
+                          rst_function_proxies *function_proxies, int *made, char **message) {
     /* The row validators are empty: no function of the application is called before one is prepared, which asks for
     ** their list then. The list is most of what opening a store would cost, so the schema is read with placeholders. */
     /* for good: the row validators' rows come and go without commits */
@@ -154,7 +154,7 @@ int rst_schema_db_allow_types(rst_connection *c, const char *table, bool allow, 
 }
 
 static int build(rst_connection *c, const rst_catalog *catalog, bool checks, bool takes_stored, sqlite3 **out,
-                 struct rst_function_proxy **function_proxies, char **message) {
+                 rst_function_proxies *function_proxies, char **message) {
     int made = 0, code = open_mirror(checks, out, message);
     bool touched = false;
     if (code == SQLITE_OK) code = rst_hosted_register(c, *out, catalog);
@@ -183,13 +183,12 @@ static int build(rst_connection *c, const rst_catalog *catalog, bool checks, boo
     }
     if (code == SQLITE_OK && takes_stored) code = allow_types(*out, catalog, NULL, true, message);
     rst_function_proxies_end_placeholders(*out, function_proxies);
-    if (code == SQLITE_OK) code = rst_function_proxies_lend_collations(c, *out);
     return code;
 }
 
 int rst_schema_db_build(rst_connection *c, const rst_catalog *catalog, char **message) {
     rst_schema *schema = schema_of(c);
-    struct rst_function_proxy *function_proxies = NULL;
+    rst_function_proxies function_proxies = {0};
     sqlite3 *schema_db = NULL;
     int code = build(c, catalog, !schema->ignores_checks, false, &schema_db, &function_proxies, message);
     if (code != SQLITE_OK) {
@@ -203,7 +202,7 @@ int rst_schema_db_build(rst_connection *c, const rst_catalog *catalog, char **me
     rst_function_proxies_free(&schema->function_proxies);
     schema->function_proxies = function_proxies;
     schema->schema_db = schema_db;
-    return SQLITE_OK;
+    return rst_function_proxies_lend_collations(c, schema_db, &schema->function_proxies);
 }
 
 /* The schema database that a row goes to: one that was judged when it came must not meet the table's CHECKs again,
@@ -218,6 +217,8 @@ int rst_schema_db_unchecked(rst_connection *c, char **message) {
     schema->unchecked = NULL;
     rst_function_proxies_free(&schema->unchecked_forwards);
     code = build(c, &schema->loaded, false, true, &schema->unchecked, &schema->unchecked_forwards, message);
+    if (code == SQLITE_OK)
+        code = rst_function_proxies_lend_collations(c, schema->unchecked, &schema->unchecked_forwards);
     schema->unchecked_epoch = store_of(c)->epoch;
     if (code != SQLITE_OK) {
         sqlite3_close(schema->unchecked);

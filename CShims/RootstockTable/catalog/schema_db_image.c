@@ -182,7 +182,7 @@ static unsigned char *make_image(const rst_catalog *catalog, call_words *calls, 
 /* Functions that are not SQLite's own have to be there, as placeholders, while a text is read. SQLite would take one
 ** that it did not know then for one of a statement, and a schema may not call all that a statement may
 ** (SQLITE_DIRECTONLY). */
-static int place_functions(rst_connection *c, sqlite3 *schema_db, struct rst_function_proxy **function_proxies,
+static int place_functions(rst_connection *c, sqlite3 *schema_db, rst_function_proxies *function_proxies,
                            const call_words *calls) {
     const char *word = sqlite3_str_value(calls->words);
     while (word != NULL && *word == '\n') {
@@ -242,7 +242,7 @@ static int make_others(sqlite3 *schema_db, const rst_catalog *catalog) {
     return code;
 }
 
-int rst_schema_db_load(rst_connection *c, sqlite3 *schema_db, struct rst_function_proxy **function_proxies,
+int rst_schema_db_load(rst_connection *c, sqlite3 *schema_db, rst_function_proxies *function_proxies,
                        const rst_catalog *catalog, bool *touched) {
     size_t size = 0;
     bool listed = false;

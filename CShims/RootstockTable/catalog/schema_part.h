@@ -5,6 +5,7 @@
 #define ROOTSTOCK_CATALOG_SCHEMA_PART_H
 
 #include "storage/storage.h"
+#include "catalog/function_proxy.h"
 #include "catalog/table_names.h"
 
 typedef struct rst_schema {
@@ -19,10 +20,10 @@ typedef struct rst_schema {
         /* the schema database again, for rows that were judged before: it asks no CHECK. Made when one is needed */
         *unchecked;
     uint64_t unchecked_epoch;
-    struct rst_function_proxy *unchecked_forwards;
+    rst_function_proxies unchecked_forwards;
     bool ignores_checks; /* PRAGMA ignore_check_constraints */
     /* the application's functions and collations on the schema database: function_proxy.c */
-    struct rst_function_proxy *function_proxies;
+    rst_function_proxies function_proxies;
     bool had_placeholders; /* the schema named what the application had not registered then */
     uint64_t forwards_epochs[2];
     bool compare_failed;

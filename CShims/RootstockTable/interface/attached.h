@@ -43,7 +43,7 @@ typedef struct rst_attached {
     bool moved;          /* declared inside a transaction, which may be rolled back */
     int savepoint_count; /* of SQLite's savepoints, each one on inner, too: s0, s1, ... */
     int from_level;      /* of them below the savepoint of the UPDATE FROM under way, and one more; 0: it has none */
-    struct rst_function_proxy *functions; /* the connection's, as inner knows them */
+    rst_function_proxies functions; /* the connection's, as inner knows them */
 } rst_attached;
 
 /* ---- attached_file.c ---- */

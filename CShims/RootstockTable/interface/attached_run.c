@@ -50,13 +50,6 @@ int rootstock_attached_read_only(sqlite3 *db, const char *schema) {
     return a == NULL ? -1 : a->read_only;
 }
 
-/* Inner's tables may have collations of the connection. */
-static void lend_collation(void *context, sqlite3 *inner, int encoding, const char *name) {
-    rst_attached *a = context;
-    UNUSED(encoding);
-    rst_function_proxies_lend_collation(a->c, inner, &a->functions, name);
-}
-
 int rst_attached_choose(rst_connection *c, const char *name, char **path, char **engine, char **options,
                         char **message) {
     const char *known, *query = NULL;
@@ -128,7 +121,7 @@ static int attach_store(rst_connection *c, const char *path, const char *engine,
                    ? front_of(c)->attaching->open(c->db, &a->inner)
                    : sqlite3_open_v2(":memory:", &a->inner,
                                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI, NULL);
-    if (code == SQLITE_OK) code = sqlite3_collation_needed(a->inner, a, lend_collation);
+    if (code == SQLITE_OK) code = rst_function_proxies_lend_collations(c, a->inner, &a->functions);
     if (code == SQLITE_OK) code = rootstock_open(a->inner, a->path, engine, options, NULL, message);
     if (code == SQLITE_OK) {
         rst_store *store = store_of(rst_connection_of(a->inner));

@@ -6,6 +6,7 @@
 #define ROOTSTOCK_HOSTING_H
 
 #include "rootstock.h"
+#include "catalog/function_proxy.h"
 
 /* Lets tables of one of SQLite's own modules (fts5, rtree ...) be made in the store that rootstock_open opens on db
 ** afterwards: their shadow tables are tables of the store. module, context: what SQLite has registered on db under that
@@ -55,9 +56,8 @@ void rootstock_abort_reads(sqlite3 *db);
 
 /* The application's functions and collations, as db knows them, for a native connection that holds a copy of the store:
 ** indexes and generated columns may need them. They stay until they are taken back. */
-struct rst_function_proxy;
-int rootstock_lend_functions(sqlite3 *db, sqlite3 *copy, struct rst_function_proxy **lent);
-void rootstock_take_back_functions(sqlite3 *copy, struct rst_function_proxy **lent);
+int rootstock_lend_functions(sqlite3 *db, sqlite3 *copy, rst_function_proxies *lent);
+void rootstock_take_back_functions(sqlite3 *copy, rst_function_proxies *lent);
 
 /* Says what a file name of ATTACH means on db: the path, engine and options of a store, as rootstock_open takes them,
 ** all from sqlite3_malloc. SQLITE_NOTFOUND: it is SQLite's own. Without it a file tells by its bytes, and a new one by

@@ -109,16 +109,17 @@ void rootstock_abort_changes(sqlite3 *db, int abort) {
     if (c != NULL) executor_of(c)->aborted = abort != 0;
 }
 
-int rootstock_lend_functions(sqlite3 *db, sqlite3 *copy, struct rst_function_proxy **lent) {
+int rootstock_lend_functions(sqlite3 *db, sqlite3 *copy, rst_function_proxies *lent) {
     rst_connection *c = rst_connection_of(db);
     int code;
     if (c == NULL) return SQLITE_OK;
     rst_call_enter();
-    code = rst_function_proxies_lend(c, copy, lent);
+    code = rst_function_proxies_lend_collations(c, copy, lent);
+    if (code == SQLITE_OK) code = rst_function_proxies_lend(c, copy, lent);
     return rst_leave(c, code);
 }
 
-void rootstock_take_back_functions(sqlite3 *copy, struct rst_function_proxy **lent) {
+void rootstock_take_back_functions(sqlite3 *copy, rst_function_proxies *lent) {
     rst_function_proxies_withdraw(copy, lent);
 }
 
