@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "interface/hosting.h"
+#include "parser/tokens.h"
 #include "interpose.h"
 
 /* One side: a store with its record, or a native connection. */
@@ -92,8 +93,7 @@ static int find_table(const side *s, const char *table, bool *is, bool *without)
 }
 
 static int columns_of(const side *from, const char *table, columns *out) {
-    static const char *const rowids[] = {"rowid", "_rowid_", "oid"};
-    bool taken[3] = {false, false, false}, is, without = false;
+    bool taken[ROWID_WORDS] = {false, false, false}, is, without = false;
     sqlite3_str *names = sqlite3_str_new(NULL);
     char *sql = sqlite3_mprintf("PRAGMA main.table_xinfo(\"%w\")", table);
     handle h = {NULL, NULL};
@@ -103,15 +103,15 @@ static int columns_of(const side *from, const char *table, columns *out) {
     memset(out, 0, sizeof *out);
     while (code == SQLITE_OK && step(&h) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(h.real, 1);
-        for (int i = 0; i < 3; i++) taken[i] = taken[i] || sqlite3_stricmp(name, rowids[i]) == 0;
+        for (int i = 0; i < ROWID_WORDS; i++) taken[i] |= sqlite3_stricmp(name, rst_rowid_words[i]) == 0;
         if (sqlite3_column_int(h.real, 6) != 0) continue; /* generated */
         sqlite3_str_appendf(names, "%s\"%w\"", out->count == 0 ? "" : ",", name);
         out->count++;
     }
     if (code == SQLITE_OK) code = finalize(&h);
     out->names = sqlite3_str_finish(names);
-    for (int i = 2; i >= 0 && !without; i--) {
-        if (!taken[i]) out->rowid = rowids[i];
+    for (int i = ROWID_WORDS - 1; i >= 0 && !without; i--) {
+        if (!taken[i]) out->rowid = rst_rowid_words[i];
     }
     return code == SQLITE_OK && out->names == NULL ? SQLITE_NOMEM : code;
 }

@@ -7,9 +7,8 @@
 #include <string.h>
 
 const char *rst_rowid_word(const rst_table *table) {
-    static const char *const words[] = {"rowid", "oid", "_rowid_"};
-    for (int k = 0; k < 3; k++)
-        if (!table->has_rowid_name || rst_column_called(table, words[k]) < 0) return words[k];
+    for (int k = 0; k < ROWID_WORDS; k++)
+        if (!table->has_rowid_name || rst_column_called(table, rst_rowid_words[k]) < 0) return rst_rowid_words[k];
     return NULL;
 }
 
@@ -67,14 +66,13 @@ static bool next_name(left_side *side, rst_token *name) {
 }
 
 int rst_rowid_names_in(const rst_table *table, rst_span names) {
-    static const char *const words[] = {"rowid", "oid", "_rowid_"};
     left_side side = {.p = names.start, .end = names.end};
     rst_token name;
     int found = 0;
     while (!table->without_rowid && next_name(&side, &name)) {
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < ROWID_WORDS; i++) {
             /* A column of that name is one like others. */
-            if (rst_token_same_name(&name, words[i]) && rst_column_named(table, &name) < 0) found |= 1 << i;
+            if (rst_token_same_name(&name, rst_rowid_words[i]) && rst_column_named(table, &name) < 0) found |= 1 << i;
         }
     }
     return found;

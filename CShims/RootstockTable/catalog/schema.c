@@ -174,10 +174,8 @@ static int read_columns(rst_table *table, const rst_syntax *create) {
         column->affinity = rst_type_affinity(column->type, table->strict);
         column->size = size_estimate(column);
         (void)rst_collation_number(column->collation_name, &column->collation); /* none: until a key needs it */
-        if (sqlite3_stricmp(column->name, "rowid") == 0 || sqlite3_stricmp(column->name, "oid") == 0 ||
-            sqlite3_stricmp(column->name, "_rowid_") == 0) {
-            table->has_rowid_name = true;
-        }
+        for (int i = 0; i < ROWID_WORDS; i++)
+            table->has_rowid_name |= sqlite3_stricmp(column->name, rst_rowid_words[i]) == 0;
     }
     return table->column_count == 0 ? SQLITE_CORRUPT_VTAB : code;
 }

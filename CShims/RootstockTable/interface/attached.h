@@ -60,6 +60,8 @@ int rst_inner_get(rst_attached *a, const char *text, sqlite3_stmt **statement, c
 void rst_inner_done(rst_attached *a, sqlite3_stmt *statement);
 /* Steps it to its end. */
 int rst_inner_finish(rst_attached *a, sqlite3_stmt *statement, char **message);
+/* The same behind its last step, which came to code, or where a row could not be taken; gives it back. */
+int rst_inner_end(rst_attached *a, sqlite3_stmt *statement, int code, char **message);
 /* What inner's last call failed with, and its words. */
 int rst_inner_failed(rst_attached *a, int code, char **message);
 /* Runs a statement without rows. */
@@ -91,6 +93,9 @@ int rst_inner_savepoint_release(rst_attached *a, int number, char **message);
 int rst_inner_savepoint_rollback(rst_attached *a, int number, char **message);
 
 /* ---- attached_declare.c ---- */
+/* Tables whose names no virtual table may have, and how they are declared. */
+enum { ATTACHED_NAMES = 4 };
+extern const char *const rst_attached_names[ATTACHED_NAMES][2];
 typedef struct rst_attached_column {
     char *name, *type, *collation;
     char affinity;

@@ -20,21 +20,21 @@ static uint64_t stamp_of(const unsigned char *text) {
     return stamp;
 }
 
-/* Names that no virtual table may have. */
-static const char *const own_names[][2] = {{"sqlite_master", "rootstock_attached_schema"},
-                                           {"sqlite_sequence", "rootstock_attached_sequence"},
-                                           {"sqlite_stat1", "rootstock_attached_stat1"}};
+const char *const rst_attached_names[ATTACHED_NAMES][2] = {{"sqlite_master", "rootstock_attached_schema"},
+                                                           {"sqlite_schema", "rootstock_attached_schema"},
+                                                           {"sqlite_sequence", "rootstock_attached_sequence"},
+                                                           {"sqlite_stat1", "rootstock_attached_stat1"}};
 
 static const char *declared_name(const char *name) {
-    for (size_t i = 0; i < sizeof own_names / sizeof own_names[0]; i++) {
-        if (sqlite3_stricmp(name, own_names[i][0]) == 0) return own_names[i][1];
+    for (int i = 0; i < ATTACHED_NAMES; i++) {
+        if (sqlite3_stricmp(name, rst_attached_names[i][0]) == 0) return rst_attached_names[i][1];
     }
     return sqlite3_strnicmp(name, "sqlite_", 7) == 0 ? NULL : name;
 }
 
 static const char *inner_name(const char *name) {
-    for (size_t i = 0; i < sizeof own_names / sizeof own_names[0]; i++) {
-        if (sqlite3_stricmp(name, own_names[i][1]) == 0) return own_names[i][0];
+    for (int i = 0; i < ATTACHED_NAMES; i++) {
+        if (sqlite3_stricmp(name, rst_attached_names[i][1]) == 0) return rst_attached_names[i][0];
     }
     return name;
 }
@@ -95,12 +95,7 @@ static int each_row(rst_attached *a, rst_attached_shape *shape,
         code = row(a, shape, kept);
         if (code != SQLITE_OK) break;
     }
-    if (code == SQLITE_DONE)
-        code = SQLITE_OK;
-    else if (code != SQLITE_NOMEM)
-        code = rst_inner_failed(a, code, message);
-    rst_inner_done(a, kept);
-    return code;
+    return rst_inner_end(a, kept, code, message);
 }
 
 static int add_index(rst_attached_shape *shape, const rst_part *parts, int count, bool unique) {
@@ -169,9 +164,8 @@ static int read_view(rst_attached *a, rst_attached_shape *shape, char **message)
 }
 
 static void find_rowid(rst_attached_shape *shape) {
-    static const char *const words[] = {"rowid", "_rowid_", "oid"};
-    for (int i = 0; i < 3 && !shape->without_rowid && shape->rowid == NULL; i++) {
-        if (place_of(shape, words[i]) < 0) shape->rowid = words[i];
+    for (int i = 0; i < ROWID_WORDS && !shape->without_rowid && shape->rowid == NULL; i++) {
+        if (place_of(shape, rst_rowid_words[i]) < 0) shape->rowid = rst_rowid_words[i];
     }
 }
 

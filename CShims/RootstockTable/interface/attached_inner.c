@@ -71,6 +71,15 @@ int rst_inner_finish(rst_attached *a, sqlite3_stmt *statement, char **message) {
     return code == SQLITE_DONE ? SQLITE_OK : rst_inner_failed(a, code, message);
 }
 
+int rst_inner_end(rst_attached *a, sqlite3_stmt *statement, int code, char **message) {
+    if (code == SQLITE_DONE)
+        code = SQLITE_OK;
+    else if (code != SQLITE_NOMEM)
+        code = rst_inner_failed(a, code, message);
+    rst_inner_done(a, statement);
+    return code;
+}
+
 int rst_inner_run(rst_attached *a, const char *text, char **message) {
     sqlite3_stmt *kept;
     int code = rst_inner_get(a, text, &kept, message);

@@ -217,12 +217,7 @@ static int run_inner(rst_attached *a, const char *text, int count, sqlite3_value
     }
     while (code == SQLITE_OK && (code = sqlite3_step(kept)) == SQLITE_ROW)
         code = rows == NULL ? SQLITE_OK : rst_result_rows_take(rows, kept);
-    if (code == SQLITE_DONE)
-        code = SQLITE_OK;
-    else if (code != SQLITE_NOMEM)
-        code = rst_inner_failed(a, code, message);
-    rst_inner_done(a, kept);
-    return code;
+    return rst_inner_end(a, kept, code, message);
 }
 
 /* The connection evaluates the SELECT, and inner gets the table with its rows. */

@@ -155,17 +155,14 @@ static int inner_text(rst_attached *a, const char *sql, const char *end, char **
 
 /* schema.sqlite_master among the tables below the node. */
 static void rename_tables(rst_connection *c, const rst_syntax *node, bool item, rst_edits *edits) {
-    static const char *const names[][2] = {{"sqlite_master", "rootstock_attached_schema"},
-                                           {"sqlite_schema", "rootstock_attached_schema"},
-                                           {"sqlite_sequence", "rootstock_attached_sequence"},
-                                           {"sqlite_stat1", "rootstock_attached_stat1"}};
-    for (size_t i = 0; node->kind == SYNTAX_TABLE && i < sizeof names / sizeof names[0]; i++) {
+    for (int i = 0; node->kind == SYNTAX_TABLE && i < ATTACHED_NAMES; i++) {
+        const char *const *names = rst_attached_names[i];
         rst_token schema, name = rst_syntax_name(node->first, &schema);
         const bool bare = item && rst_syntax_child(node, SYNTAX_ALIAS) == NULL;
-        if (schema.type == TOKEN_END || !rst_token_same_name(&name, names[i][0]) || attached_called(c, &schema) == NULL)
+        if (schema.type == TOKEN_END || !rst_token_same_name(&name, names[0]) || attached_called(c, &schema) == NULL)
             continue;
         rst_edits_add(edits, name.text, name.text + name.size,
-                      sqlite3_mprintf("%s%s%s", names[i][1], bare ? " AS " : "", bare ? names[i][0] : ""));
+                      sqlite3_mprintf("%s%s%s", names[1], bare ? " AS " : "", bare ? names[0] : ""));
     }
     for (const rst_syntax *child = node->first; child != NULL; child = child->next)
         rename_tables(c, child, node->kind == SYNTAX_FROM, edits);

@@ -237,9 +237,13 @@ bool rst_token_alike(const rst_token *a, const rst_token *b) {
     return same;
 }
 
+const char *const rst_rowid_words[ROWID_WORDS] = {"rowid", "oid", "_rowid_"};
+
 bool rst_token_is_rowid(const rst_token *token) {
-    return rst_token_same_name(token, "rowid") || rst_token_same_name(token, "oid") ||
-           rst_token_same_name(token, "_rowid_");
+    for (int i = 0; i < ROWID_WORDS; i++) {
+        if (rst_token_same_name(token, rst_rowid_words[i])) return true;
+    }
+    return false;
 }
 
 bool rst_token_is_row(const rst_token *token) {

@@ -51,7 +51,10 @@ char *rst_token_name(const rst_token *token);
 bool rst_token_same_name(const rst_token *token, const char *name);
 /* Whether both stand for the same name. */
 bool rst_token_alike(const rst_token *a, const rst_token *b);
-/* Whether it is rowid, oid or _rowid_: the rowid of a table that has no column of that name. */
+/* What a table's rowid goes by: each of these that no column is called. */
+enum { ROWID_WORDS = 3 };
+extern const char *const rst_rowid_words[ROWID_WORDS];
+/* Whether it is one of these. */
 bool rst_token_is_rowid(const rst_token *token);
 /* Whether it is NEW or OLD: in a trigger's body its row. */
 bool rst_token_is_row(const rst_token *token);

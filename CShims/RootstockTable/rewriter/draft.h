@@ -18,6 +18,10 @@ typedef struct rst_draft {
 void rst_draft_begin(rst_draft *draft, const char *text, const char *end);
 /* The text's tree, or null: SQLite refuses it, or there is no memory (draft->parsed tells). */
 const rst_syntax_tree *rst_draft_tree(rst_draft *draft);
+/* Where it has none, or was not asked for it: SQLITE_NOMEM, or SQLITE_OK and the text stays as it is. */
+static inline int rst_draft_failed(const rst_draft *draft) {
+    return draft->parsed == SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
+}
 /* Writes the edits, which are none then. SQLITE_OK or SQLITE_NOMEM. */
 int rst_draft_write(rst_draft *draft, rst_edits *edits);
 /* Takes another text, from sqlite3_malloc; null: it stays. */

@@ -194,7 +194,7 @@ static bool fits(const joined *j, const rst_draft *draft) {
 int rst_equals_tell(rst_connection *c, rst_draft *draft) {
     joined j = {.c = c, .text = draft->text};
     j.tree = has_words(draft->text, draft->end) ? rst_draft_tree(draft) : NULL;
-    if (j.tree == NULL) return draft->parsed == SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
+    if (j.tree == NULL) return rst_draft_failed(draft);
     visit(&j, j.tree->root);
     if (j.code == SQLITE_OK && fits(&j, draft)) return rst_draft_write(draft, &j.edits);
     rst_edits_free(&j.edits);

@@ -377,7 +377,7 @@ int rst_expressions_tell(rst_connection *c, rst_draft *draft) {
     int code;
     a.count = gather(c, draft->text, draft->end, found, (int)(sizeof found / sizeof found[0]));
     a.tree = a.count == 0 ? NULL : rst_draft_tree(draft);
-    if (a.tree == NULL) return draft->parsed == SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
+    if (a.tree == NULL) return rst_draft_failed(draft);
     code = add_hints(&a, &made);
     rst_draft_take(draft, made);
     return code;

@@ -189,7 +189,7 @@ int rst_order_joins(rst_connection *c, rst_draft *draft) {
         rst_rewriting w = {.c = c, .text = draft->text, .end = draft->end};
         int code;
         w.tree = rst_draft_tree(draft);
-        if (w.tree == NULL) return draft->parsed == SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
+        if (w.tree == NULL) return rst_draft_failed(draft);
         visit(&w, w.tree->root);
         if (w.edits.count == 0) return SQLITE_OK;
         code = rst_draft_write(draft, &w.edits);

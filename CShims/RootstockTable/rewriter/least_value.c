@@ -99,7 +99,7 @@ static void visit(least *l, const rst_syntax *node) {
 int rst_least_tell(rst_connection *c, rst_draft *draft) {
     least l = {.c = c, .end = draft->end};
     l.tree = rst_text_mentions(draft->text, draft->end, "min") ? rst_draft_tree(draft) : NULL;
-    if (l.tree == NULL) return draft->parsed == SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
+    if (l.tree == NULL) return rst_draft_failed(draft);
     if (l.tree->root->kind != SYNTAX_SELECT) return SQLITE_OK;
     visit(&l, l.tree->root);
     return l.edits.count == 0 ? SQLITE_OK : rst_draft_write_sorted(c, draft, &l.edits);

@@ -108,7 +108,7 @@ int rst_offset_tell(rst_connection *c, rst_draft *draft) {
     const rst_syntax *core, *order, *limit, *name = NULL;
     rst_token schema, table;
     rst_edits edits = {0};
-    if (tree == NULL) return draft->parsed == SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
+    if (tree == NULL) return rst_draft_failed(draft);
     core = tree->root->first;
     if (tree->root->kind != SYNTAX_SELECT || core->kind != SYNTAX_CORE) return SQLITE_OK;
     order = core->next != NULL && core->next->kind == SYNTAX_ORDER ? core->next : NULL;

@@ -105,7 +105,7 @@ int rst_own_terms_tell(rst_connection *c, rst_draft *draft) {
     const bool mentions = rst_text_mentions(draft->text, draft->end, "left");
     const rst_syntax_tree *tree = mentions ? rst_draft_tree(draft) : NULL;
     rst_edits edits = {0};
-    if (tree == NULL) return draft->parsed == SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
+    if (tree == NULL) return rst_draft_failed(draft);
     if (tree->root->kind != SYNTAX_SELECT) return SQLITE_OK;
     visit(c, tree, tree->root, &edits);
     if (edits.count > 0 && !rst_has_no_right_join(&(rst_rewriting){.c = c, .tree = tree})) rst_edits_free(&edits);

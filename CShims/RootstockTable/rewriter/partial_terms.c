@@ -189,7 +189,7 @@ int rst_terms_tell(rst_connection *c, rst_draft *draft) {
     char *made;
     int code;
     t.tree = rst_draft_tree(draft);
-    if (t.tree == NULL) return draft->parsed == SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
+    if (t.tree == NULL) return rst_draft_failed(draft);
     look(t.tree->root, false, &has);
     t.left = has.left;
     if (!has.wanted || has.silent || (has.left && has.doubtful)) {

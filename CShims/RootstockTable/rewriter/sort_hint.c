@@ -302,7 +302,7 @@ bool rst_sort_may_tell(const char *sql, const char *limit) {
 int rst_sort_tell(rst_connection *c, rst_draft *draft) {
     sorted s = {.c = c, .text = draft->text};
     s.tree = rst_text_mentions(draft->text, draft->end, "limit") ? rst_draft_tree(draft) : NULL;
-    if (s.tree == NULL) return draft->parsed == SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
+    if (s.tree == NULL) return rst_draft_failed(draft);
     if (s.tree->root->kind != SYNTAX_SELECT) return SQLITE_OK;
     visit(&s, s.tree->root, false);
     if (s.failed) rst_edits_free(&s.edits);

@@ -100,7 +100,7 @@ int rst_transform(rst_connection *c, rst_draft *draft) {
     const bool casts = rewriter_of(c)->has_conditions || (*draft->text | 0x20) != 's';
     if (!rst_has_outer_views(c) && !is_concerned(draft->text, draft->end, casts)) return SQLITE_OK;
     w.tree = rst_draft_tree(draft);
-    if (w.tree == NULL) return draft->parsed == SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
+    if (w.tree == NULL) return rst_draft_failed(draft);
     visit(&w, w.tree->root, NULL, false, 0);
     code = rst_draft_write(draft, &w.edits);
     return code == SQLITE_OK && w.orders ? rst_order_joins(c, draft) : code;
