@@ -213,8 +213,36 @@ static int choose(rst_table *table, sqlite3_index_info *info, const rst_candidat
     return SQLITE_OK;
 }
 
+/* Whether a walk through the ranges of a list that is taken whole, which stand in the order of the keys, has the order
+** asked for. Where a column before it may be held equal to several values, what is behind them is in no order. */
+static bool list_gives_order(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, bool *descending,
+                             bool *whole) {
+    rst_candidate walk = *k;
+    walk.equals = k->in - 1;
+    walk.in = 0;
+    for (int i = 0; i < walk.equals; i++) {
+        if (!rst_plan_is_one_value(table, info, k->equal[i])) return false;
+    }
+    return rst_plan_gives_order(table, info, &walk, descending, whole);
+}
+
+/* Whether the candidate looks no less up where it takes a list whole, and its rows are in the order asked for then. What
+** SQLite looks up value by value it sorts. */
+static bool is_better_listed(rst_table *table, sqlite3_index_info *info, const rst_candidate *k) {
+    rst_candidate listed = *k, plain = *k;
+    bool descending, whole;
+    if (info->nOrderBy == 0 || k->source == PLAN_ROWID || k->leading > 0 || sqlite3_vtab_distinct(info) == 2)
+        return false; /* ... or there is no order */
+    listed.lists = true;
+    rst_plan_match(table, info, &listed);
+    if (listed.in == 0) return false;
+    rst_plan_match(table, info, &plain);
+    return listed.equals >= plain.equals && list_gives_order(table, info, &listed, &descending, &whole);
+}
+
 static void consider(rst_table *table, sqlite3_index_info *info, rst_candidate *k, rst_candidate *best, bool *any) {
     double total, best_total;
+    k->lists = is_better_listed(table, info, k);
     rst_plan_match(table, info, k);
     /* SQLite would run an IN that is an argument value by value, each compared by the column's affinity alone. */
     for (int i = 0; i < k->rests; i++) {
@@ -247,7 +275,8 @@ static void consider(rst_table *table, sqlite3_index_info *info, rst_candidate *
         k->ordered = rst_plan_gives_order(table, info, &rows, &k->descending, &k->whole);
     } else {
         if (k->in > 0) k->unique = false;
-        k->ordered = k->in == 0 && rst_plan_gives_order(table, info, k, &k->descending, &k->whole);
+        k->ordered = k->in > 0 ? list_gives_order(table, info, k, &k->descending, &k->whole)
+                               : rst_plan_gives_order(table, info, k, &k->descending, &k->whole);
     }
     if (!k->ordered) k->descending = k->whole = false;
     if (!k->ordered && k->may_group && k->leading == 0) {

@@ -36,6 +36,7 @@ typedef struct rst_candidate {
     int equal[64];                      /* constraint numbers */
     int equals;
     int in;             /* the equality, from 1, that is an IN taken whole; or 0 */
+    bool lists;         /* an IN of any column is taken whole, because its rows are in the order asked for */
     int lower, upper;   /* constraint numbers, or -1 */
     bool from_null;     /* the lower one is IS NOT NULL: SQLite takes it to leave no row out */
     int rests_on[64];   /* constraints that imply the WHERE of a partial index */

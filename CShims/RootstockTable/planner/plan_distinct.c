@@ -59,11 +59,10 @@ static int distinct_of_passing(const rst_table *table, const rst_candidate *k) {
 int rst_plan_distinct(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k) {
     sqlite3_uint64 wanted = 0, known = 0;
     int count = 0;
-    if (k->once != NULL && (k->source == PLAN_INDEX || k->source == PLAN_KEY) && !k->unique && k->in == 0 &&
-        k->automatic == 0)
+    if (k->once != NULL && (k->source == PLAN_INDEX || k->source == PLAN_KEY) && !k->unique && k->automatic == 0)
         return distinct_of_passing(table, k);
     if (info->nOrderBy == 0 || k->leading > 0 || (k->source != PLAN_INDEX && k->source != PLAN_KEY) || k->unique ||
-        k->in > 0 || k->automatic > 0 || sqlite3_vtab_distinct(info) < 2)
+        k->automatic > 0 || sqlite3_vtab_distinct(info) < 2)
         return 0;
     for (int i = 0; i < info->nOrderBy; i++) {
         const int column = info->aOrderBy[i].iColumn;

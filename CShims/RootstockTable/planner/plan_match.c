@@ -37,10 +37,10 @@ char rst_plan_affinity_at(const rst_table *table, int column) {
 ** SQLite checks an IN whose values come one by one again, with the column's affinity alone; that of the list is lost.
 ** '05' IN (SELECT an integer column) would fail. Only against numeric columns does that give the same. Elsewhere the
 ** list is taken whole, and then SQLite checks the IN itself. A list of rowids is taken whole because their rows can be
-** found together.
+** found together. So is one of any column, where its rows then come in the order asked for (plan.c).
 */
 static bool is_whole_in(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, int constraint) {
-    return (k->source == PLAN_ROWID ||
+    return (k->source == PLAN_ROWID || k->lists ||
             rst_plan_affinity_at(table, info->aConstraint[constraint].iColumn) < AFFINITY_NUMERIC) &&
            info->aConstraint[constraint].op == SQLITE_INDEX_CONSTRAINT_EQ && sqlite3_vtab_in(info, constraint, -1);
 }
