@@ -99,13 +99,13 @@ int rst_describe_defaults(rst_table *table) {
         if (column->default_text == NULL || column->generated) continue;
         table->has_defaults = true;
         if (default_varies(column->default_text)) {
-            table->needs_mirror |= column->not_null; /* REPLACE puts a new one in for each NULL */
+            table->needs_validator |= column->not_null; /* REPLACE puts a new one in for each NULL */
             continue;
         }
         if (is_shown_otherwise(column->default_text, column->affinity)) {
             code = keep_shown(column);
             if (code == SQLITE_OK)
-                table->needs_mirror |= column->not_null; /* what REPLACE puts in is the expression's */
+                table->needs_validator |= column->not_null; /* what REPLACE puts in is the expression's */
             if (code == SQLITE_OK) continue;
             if (code != SQLITE_NOTFOUND) return code;
         }
@@ -127,7 +127,7 @@ int rst_describe_defaults(rst_table *table) {
                 value->as.real < 9.2e18 && (double)(int64_t)value->as.real == value->as.real) {
                 value->as.integer = (int64_t)value->as.real;
                 value->type = VALUE_INTEGER;
-                table->needs_mirror |= column->not_null; /* what REPLACE puts in stays a real */
+                table->needs_validator |= column->not_null; /* what REPLACE puts in stays a real */
             }
         }
         sqlite3_finalize(s);

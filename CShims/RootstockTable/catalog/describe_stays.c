@@ -43,9 +43,9 @@ bool rst_table_is_unused(const rst_table *table) {
         table->shown_count > 0 || table->images[0] != NULL || table->images[1] != NULL)
         return false;
     for (int i = 0; i < 2; i++) {
-        const rst_validator *twin = &table->twins[i];
-        if (twin->insert != NULL || twin->insert_old != NULL || twin->row != NULL || twin->select != NULL ||
-            twin->remove != NULL)
+        const rst_validator *validator = &table->validators[i];
+        if (validator->insert != NULL || validator->insert_old != NULL || validator->row != NULL ||
+            validator->select != NULL || validator->remove != NULL)
             return false;
     }
     for (int i = 0; i < table->column_count; i++) {

@@ -26,15 +26,15 @@ typedef struct rst_function_proxy {
 } rst_function_proxy;
 
 static void call(sqlite3_context *context, int count, sqlite3_value **values) {
-    rst_function_proxy *forward = sqlite3_user_data(context);
-    rst_connection *c = forward->connection;
+    rst_function_proxy *proxy = sqlite3_user_data(context);
+    rst_connection *c = proxy->connection;
     rst_schema *schema = schema_of(c);
     struct rst_program *program = schema->program;
     sqlite3_stmt *statement = NULL;
     sqlite3_str *text = sqlite3_str_new(NULL);
     char *sql;
     int code = SQLITE_OK;
-    sqlite3_str_appendf(text, "SELECT \"%w\"(", forward->name);
+    sqlite3_str_appendf(text, "SELECT \"%w\"(", proxy->name);
     for (int i = 0; i < count; i++) sqlite3_str_appendf(text, "%s?%d", i > 0 ? "," : "", i + 1);
     sqlite3_str_appendall(text, ")");
     sql = sqlite3_str_finish(text);
@@ -128,78 +128,77 @@ int rst_collation_compare(rst_connection *c, const char *name, sqlite3_stmt **ke
 }
 
 static int compare(void *context, int left_size, const void *left, int right_size, const void *right) {
-    const rst_function_proxy *forward = context;
+    const rst_function_proxy *proxy = context;
     const rootstock_value a = {.type = VALUE_TEXT, .size = (size_t)left_size, .as.data = left};
     const rootstock_value b = {.type = VALUE_TEXT, .size = (size_t)right_size, .as.data = right};
     sqlite3_stmt *statement = NULL;
-    int order, code = rst_collation_compare(forward->connection, forward->name, &statement, &a, &b, &order);
-    if (statement != NULL) rst_statement_done(forward->connection, statement);
+    int order, code = rst_collation_compare(proxy->connection, proxy->name, &statement, &a, &b, &order);
+    if (statement != NULL) rst_statement_done(proxy->connection, statement);
     /* a comparison cannot say so itself: row_validator.c refuses the row */
-    if (code != SQLITE_OK) schema_of(forward->connection)->compare_failed = true;
+    if (code != SQLITE_OK) schema_of(proxy->connection)->compare_failed = true;
     return order;
 }
 
-static int install(sqlite3 *schema_db, rst_function_proxy *forward) {
-    int flags = SQLITE_UTF8 | (forward->flags & (SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY | SQLITE_INNOCUOUS));
-    switch (forward->kind) {
+static int install(sqlite3 *schema_db, rst_function_proxy *proxy) {
+    int flags = SQLITE_UTF8 | (proxy->flags & (SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY | SQLITE_INNOCUOUS));
+    switch (proxy->kind) {
     case 'c':
-        return sqlite3_create_collation(schema_db, forward->name, SQLITE_UTF8, forward,
-                                        forward->placeholder ? compare_unknown : compare);
+        return sqlite3_create_collation(schema_db, proxy->name, SQLITE_UTF8, proxy,
+                                        proxy->placeholder ? compare_unknown : compare);
     case 's':
-        return sqlite3_create_function(schema_db, forward->name, forward->count, flags, forward,
-                                       forward->placeholder ? unknown : call, NULL, NULL);
+        return sqlite3_create_function(schema_db, proxy->name, proxy->count, flags, proxy,
+                                       proxy->placeholder ? unknown : call, NULL, NULL);
     default:
-        return sqlite3_create_function(schema_db, forward->name, forward->count, flags, forward, NULL, no_step,
-                                       no_final);
+        return sqlite3_create_function(schema_db, proxy->name, proxy->count, flags, proxy, NULL, no_step, no_final);
     }
 }
 
-static int uninstall(sqlite3 *schema_db, const rst_function_proxy *forward) {
-    if (forward->kind == 'c') return sqlite3_create_collation(schema_db, forward->name, SQLITE_UTF8, NULL, NULL);
-    return sqlite3_create_function(schema_db, forward->name, forward->count, SQLITE_UTF8, NULL, NULL, NULL, NULL);
+static int uninstall(sqlite3 *schema_db, const rst_function_proxy *proxy) {
+    if (proxy->kind == 'c') return sqlite3_create_collation(schema_db, proxy->name, SQLITE_UTF8, NULL, NULL);
+    return sqlite3_create_function(schema_db, proxy->name, proxy->count, SQLITE_UTF8, NULL, NULL, NULL, NULL);
 }
 
-static void forward_free(rst_function_proxy *forward) {
-    sqlite3_free(forward->name);
-    sqlite3_free(forward);
+static void proxy_free(rst_function_proxy *proxy) {
+    sqlite3_free(proxy->name);
+    sqlite3_free(proxy);
 }
 
 void rst_function_proxies_free(rst_function_proxies *list) {
     while (list->first != NULL) {
-        rst_function_proxy *forward = list->first;
-        list->first = forward->next;
-        forward_free(forward);
+        rst_function_proxy *proxy = list->first;
+        list->first = proxy->next;
+        proxy_free(proxy);
     }
 }
 
 static int add(rst_connection *c, sqlite3 *schema_db, rst_function_proxy **list, const char *name, int count, int flags,
                char kind, bool placeholder, bool own) {
-    rst_function_proxy *forward = sqlite3_malloc64(sizeof *forward);
+    rst_function_proxy *proxy = sqlite3_malloc64(sizeof *proxy);
     int code;
-    if (forward == NULL) return SQLITE_NOMEM;
-    memset(forward, 0, sizeof *forward);
-    forward->connection = c;
-    forward->name = sqlite3_mprintf("%s", name);
-    forward->count = count;
-    forward->flags = flags;
-    forward->kind = kind;
-    forward->seen = true;
-    forward->placeholder = placeholder;
-    forward->own = own;
-    code = forward->name == NULL ? SQLITE_NOMEM : own ? SQLITE_OK : install(schema_db, forward);
+    if (proxy == NULL) return SQLITE_NOMEM;
+    memset(proxy, 0, sizeof *proxy);
+    proxy->connection = c;
+    proxy->name = sqlite3_mprintf("%s", name);
+    proxy->count = count;
+    proxy->flags = flags;
+    proxy->kind = kind;
+    proxy->seen = true;
+    proxy->placeholder = placeholder;
+    proxy->own = own;
+    code = proxy->name == NULL ? SQLITE_NOMEM : own ? SQLITE_OK : install(schema_db, proxy);
     if (code != SQLITE_OK) {
-        forward_free(forward);
+        proxy_free(proxy);
         return code;
     }
-    forward->next = *list;
-    *list = forward;
+    proxy->next = *list;
+    *list = proxy;
     return SQLITE_OK;
 }
 
-static bool stands_for(const rst_function_proxy *forward, const char *name, int count, char kind) {
+static bool stands_for(const rst_function_proxy *proxy, const char *name, int count, char kind) {
     bool collation = kind == 'c';
-    return collation == (forward->kind == 'c') && (collation || forward->count == count) &&
-           sqlite3_stricmp(forward->name, name) == 0;
+    return collation == (proxy->kind == 'c') && (collation || proxy->count == count) &&
+           sqlite3_stricmp(proxy->name, name) == 0;
 }
 
 static rst_function_proxy *find(rst_function_proxy *list, const char *name, int count, char kind) {
@@ -230,7 +229,7 @@ int rst_collation_missing(const rst_table *table, int code, char **message) {
 /* Whether SQLite gives every connection this function by itself: extensions that are compiled in register theirs each
 ** time. *list: the schema database's, a line each, made at the first question; there are hundreds, and dozens are asked
 ** about. */
-static bool mirror_has(sqlite3 *schema_db, char **list, const char *name, int count) {
+static bool schema_db_has(sqlite3 *schema_db, char **list, const char *name, int count) {
     sqlite3_stmt *statement = NULL;
     char *line = sqlite3_mprintf("\n%s/%d\n", name, count);
     bool found;
@@ -251,7 +250,7 @@ static bool mirror_has(sqlite3 *schema_db, char **list, const char *name, int co
 
 static int sync_functions(rst_connection *c, sqlite3 *schema_db, rst_function_proxy **list, bool runs) {
     sqlite3_stmt *statement = NULL;
-    char *mirrors = NULL;
+    char *functions_there = NULL;
     /* They come in the order of the last time, and that is the list's. Those of one name come together, some of them
     ** once for each encoding. */
     rst_function_proxy *last = NULL, *named = NULL;
@@ -261,37 +260,37 @@ static int sync_functions(rst_connection *c, sqlite3 *schema_db, rst_function_pr
         const char *name = (const char *)sqlite3_column_text(statement, 0);
         const char *type = (const char *)sqlite3_column_text(statement, 2);
         int count = sqlite3_column_int(statement, 4), flags = sqlite3_column_int(statement, 5);
-        rst_function_proxy *forward;
+        rst_function_proxy *proxy;
         if (sqlite3_column_int(statement, 1) != 0 || name == NULL || type == NULL) continue;
         if (sqlite3_strnicmp(name, "rootstock_", 10) == 0 || (runs && type[0] != 's')) continue;
-        forward = last != NULL && last->next != NULL && stands_for(last->next, name, count, type[0]) ? last->next
-                  : named != NULL && sqlite3_stricmp(named->name, name) == 0 ? find(named, name, count, type[0])
-                                                                             : NULL;
-        if (forward == NULL) forward = find(*list, name, count, type[0]);
-        if (forward == NULL) {
-            bool own = mirror_has(schema_db, &mirrors, name, count);
+        proxy = last != NULL && last->next != NULL && stands_for(last->next, name, count, type[0]) ? last->next
+                : named != NULL && sqlite3_stricmp(named->name, name) == 0 ? find(named, name, count, type[0])
+                                                                           : NULL;
+        if (proxy == NULL) proxy = find(*list, name, count, type[0]);
+        if (proxy == NULL) {
+            bool own = schema_db_has(schema_db, &functions_there, name, count);
             rst_function_proxy **place = last == NULL ? list : &last->next;
             code = add(c, schema_db, place, name, count, flags, type[0], false, own);
-            if (code == SQLITE_OK) forward = last = *place;
-        } else if (forward->kind != type[0] || forward->flags != flags) {
-            rst_function_proxy was = *forward;
-            forward->kind = type[0];
-            forward->flags = flags;
-            code = install(schema_db, forward);
+            if (code == SQLITE_OK) proxy = last = *place;
+        } else if (proxy->kind != type[0] || proxy->flags != flags) {
+            rst_function_proxy was = *proxy;
+            proxy->kind = type[0];
+            proxy->flags = flags;
+            code = install(schema_db, proxy);
             if (code == SQLITE_OK)
-                forward->own = false;
+                proxy->own = false;
             else
-                *forward = was;
+                *proxy = was;
         }
-        if (forward != NULL) {
-            if (!forward->seen) last = forward;
-            if (named == NULL || sqlite3_stricmp(named->name, name) != 0) named = forward;
-            forward->seen = true;
+        if (proxy != NULL) {
+            if (!proxy->seen) last = proxy;
+            if (named == NULL || sqlite3_stricmp(named->name, name) != 0) named = proxy;
+            proxy->seen = true;
         }
         /* a statement of the schema database runs: as it was, until the next time */
         if (code == SQLITE_BUSY) code = SQLITE_OK;
     }
-    sqlite3_free(mirrors);
+    sqlite3_free(functions_there);
     return rst_finish(statement, code);
 }
 
@@ -299,21 +298,21 @@ static int sync_functions(rst_connection *c, sqlite3 *schema_db, rst_function_pr
 ** stays. */
 static void sweep(sqlite3 *schema_db, rst_function_proxy **list, bool placeholders) {
     for (rst_function_proxy **link = list; *link != NULL;) {
-        rst_function_proxy *forward = *link;
-        bool goes = placeholders ? forward->placeholder : !forward->seen;
-        if (goes && (forward->own || uninstall(schema_db, forward) == SQLITE_OK)) {
-            *link = forward->next;
-            forward_free(forward);
+        rst_function_proxy *proxy = *link;
+        bool goes = placeholders ? proxy->placeholder : !proxy->seen;
+        if (goes && (proxy->own || uninstall(schema_db, proxy) == SQLITE_OK)) {
+            *link = proxy->next;
+            proxy_free(proxy);
         } else {
-            link = &forward->next;
+            link = &proxy->next;
         }
     }
 }
 
 static int sync(rst_connection *c, sqlite3 *schema_db, rst_function_proxy **list, bool runs) {
     int code, on = 1;
-    for (rst_function_proxy *forward = *list; forward != NULL; forward = forward->next)
-        forward->seen = forward->kind == 'c' && rst_collation_known(c, forward->name);
+    for (rst_function_proxy *proxy = *list; proxy != NULL; proxy = proxy->next)
+        proxy->seen = proxy->kind == 'c' && rst_collation_known(c, proxy->name);
     if (sqlite3_db_config(c->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, -1, &on) == SQLITE_OK)
         sqlite3_db_config(schema_db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, on, NULL);
     code = sync_functions(c, schema_db, list, runs);
@@ -324,7 +323,7 @@ static int sync(rst_connection *c, sqlite3 *schema_db, rst_function_proxy **list
 
 void rst_function_proxies_withdraw(sqlite3 *from, rst_function_proxies *list) {
     (void)sqlite3_collation_needed(from, NULL, NULL);
-    for (rst_function_proxy *forward = list->first; forward != NULL; forward = forward->next) forward->seen = false;
+    for (rst_function_proxy *proxy = list->first; proxy != NULL; proxy = proxy->next) proxy->seen = false;
     sweep(from, &list->first, false);
     rst_function_proxies_free(list);
 }
@@ -375,9 +374,9 @@ static bool may_name_functions(const rst_schema_statement *s, const char *sql, c
 /* Whether the stored schema, which ALTER reads again, may name one of the application's: one has a stand-in, or had a
 ** placeholder when the schema was loaded. */
 static bool schema_may_name_functions(const rst_schema *schema) {
-    const rst_function_proxy *forward = schema->function_proxies.first;
-    while (forward != NULL && forward->own) forward = forward->next;
-    return forward != NULL || schema->had_placeholders;
+    const rst_function_proxy *proxy = schema->function_proxies.first;
+    while (proxy != NULL && proxy->own) proxy = proxy->next;
+    return proxy != NULL || schema->had_placeholders;
 }
 
 int rst_function_proxies_sync_for(rst_connection *c, const char *sql, const char *end) {

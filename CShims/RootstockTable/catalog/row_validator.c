@@ -11,40 +11,40 @@
 
 #include <string.h>
 
-static void twin_finalize(rst_validator *twin) {
+static void validator_finalize(rst_validator *validator) {
     static const rst_validator unused;
-    if (memcmp(twin, &unused, sizeof unused) == 0) return; /* most tables of a schema */
-    sqlite3_finalize(twin->insert);
-    sqlite3_finalize(twin->insert_old);
-    sqlite3_finalize(twin->row);
-    sqlite3_finalize(twin->select);
-    sqlite3_finalize(twin->remove);
-    sqlite3_finalize(twin->loose);
-    sqlite3_finalize(twin->loose_row);
-    sqlite3_finalize(twin->loose_remove);
-    memset(twin, 0, sizeof *twin);
+    if (memcmp(validator, &unused, sizeof unused) == 0) return; /* most tables of a schema */
+    sqlite3_finalize(validator->insert);
+    sqlite3_finalize(validator->insert_old);
+    sqlite3_finalize(validator->row);
+    sqlite3_finalize(validator->select);
+    sqlite3_finalize(validator->remove);
+    sqlite3_finalize(validator->loose);
+    sqlite3_finalize(validator->loose_row);
+    sqlite3_finalize(validator->loose_remove);
+    memset(validator, 0, sizeof *validator);
 }
 
 void rst_validator_finalize(rst_table *table) {
-    twin_finalize(&table->twins[0]);
-    twin_finalize(&table->twins[1]);
+    validator_finalize(&table->validators[0]);
+    validator_finalize(&table->validators[1]);
 }
 
 void rst_validator_finalize_unchecked(rst_table *table) {
-    twin_finalize(&table->twins[1]);
+    validator_finalize(&table->validators[1]);
 }
 
 void rst_validator_rest(rst_table *table) {
     for (int i = 0; i < 2; i++) {
-        if (table->twins[i].row != NULL) sqlite3_reset(table->twins[i].row);
-        if (table->twins[i].select != NULL) sqlite3_reset(table->twins[i].select);
+        if (table->validators[i].row != NULL) sqlite3_reset(table->validators[i].row);
+        if (table->validators[i].select != NULL) sqlite3_reset(table->validators[i].select);
     }
 }
 
 int rst_validator_check_free(const rst_table *table, char **message) {
     for (int i = 0; i < 2 && store_of(table->connection)->judging > 0; i++) {
-        const rst_validator *twin = &table->twins[i];
-        sqlite3_stmt *const judges[] = {twin->insert, twin->insert_old, twin->row, twin->select};
+        const rst_validator *validator = &table->validators[i];
+        sqlite3_stmt *const judges[] = {validator->insert, validator->insert_old, validator->row, validator->select};
         for (size_t k = 0; k < sizeof judges / sizeof judges[0]; k++) {
             if (judges[k] == NULL || !sqlite3_stmt_busy(judges[k])) continue;
             rst_set_message(message, "database table is locked: %s", table->name);
@@ -54,14 +54,15 @@ int rst_validator_check_free(const rst_table *table, char **message) {
     return SQLITE_OK;
 }
 
-static sqlite3 *mirror_of(const rst_table *table) {
-    return table->twin_used == 1 ? schema_of(table->connection)->unchecked : schema_of(table->connection)->schema_db;
+static sqlite3 *schema_db_of(const rst_table *table) {
+    return table->validator_used == 1 ? schema_of(table->connection)->unchecked
+                                      : schema_of(table->connection)->schema_db;
 }
 
 static int sync_proxies(rst_connection *c, bool unchecked) {
     rst_schema *schema = schema_of(c);
     return rst_function_proxies_sync(c, unchecked ? schema->unchecked : schema->schema_db,
-                                     unchecked ? &schema->unchecked_forwards : &schema->function_proxies);
+                                     unchecked ? &schema->unchecked_proxies : &schema->function_proxies);
 }
 
 int rst_validator_prepare(rst_connection *c, bool unchecked, sqlite3_str *text, sqlite3_stmt **statement,
@@ -79,19 +80,19 @@ int rst_validator_prepare(rst_connection *c, bool unchecked, sqlite3_str *text, 
     return rst_failed_on(schema_db, code, message);
 }
 
-static int prepare_mirror(rst_table *table, sqlite3_str *text, sqlite3_stmt **statement, char **message) {
+static int prepare_schema_db(rst_table *table, sqlite3_str *text, sqlite3_stmt **statement, char **message) {
     rst_connection *c = table->connection;
-    uint64_t *epoch = &schema_of(c)->forwards_epochs[table->twin_used];
+    uint64_t *epoch = &schema_of(c)->proxies_epochs[table->validator_used];
     /* What the application has registered since the schema was loaded. */
-    if ((table->needs_mirror || table->has_evaluated_index) && *epoch != store_of(c)->epoch) {
-        int code = sync_proxies(c, table->twin_used == 1);
+    if ((table->needs_validator || table->has_evaluated_index) && *epoch != store_of(c)->epoch) {
+        int code = sync_proxies(c, table->validator_used == 1);
         *epoch = store_of(c)->epoch;
         if (code != SQLITE_OK) {
             sqlite3_free(sqlite3_str_finish(text));
-            return rst_failed_on(mirror_of(table), code, message);
+            return rst_failed_on(schema_db_of(table), code, message);
         }
     }
-    return rst_validator_prepare(c, table->twin_used == 1, text, statement, message);
+    return rst_validator_prepare(c, table->validator_used == 1, text, statement, message);
 }
 
 static const char *conflict_word(int conflict) {
@@ -120,7 +121,7 @@ static int prepare_insert(rst_table *table, int conflict, sqlite3_stmt **stateme
     if (rowid != NULL) sqlite3_str_appendf(text, "?%d,", table->column_count + 1);
     rst_columns_append(text, table, COLUMNS_BOUND);
     sqlite3_str_appendall(text, ")");
-    return prepare_mirror(table, text, statement, message);
+    return prepare_schema_db(table, text, statement, message);
 }
 
 /*
@@ -132,7 +133,7 @@ static int prepare_row(rst_table *table, char **message) {
     sqlite3_str_appendall(text, "SELECT ");
     rst_columns_append(text, table, COLUMNS_ALL);
     sqlite3_str_appendf(text, " FROM main.\"%w\" NOT INDEXED", table->name);
-    return prepare_mirror(table, text, &table->twins[table->twin_used].row, message);
+    return prepare_schema_db(table, text, &table->validators[table->validator_used].row, message);
 }
 
 /* PRAGMA trusted_schema may have changed since the statements were prepared: setting it makes them be prepared anew. */
@@ -146,14 +147,14 @@ static void follow_trust(rst_connection *c, sqlite3 *schema_db) {
 static int insert_row(rst_table *table, rootstock_value *values, int64_t rowid, int conflict, bool old,
                       char **message) {
     rst_connection *c = table->connection;
-    rst_validator *twin = &table->twins[table->twin_used];
-    sqlite3 *schema_db = mirror_of(table);
-    sqlite3_stmt **slot = old ? &twin->insert_old : &twin->insert;
+    rst_validator *validator = &table->validators[table->validator_used];
+    sqlite3 *schema_db = schema_db_of(table);
+    sqlite3_stmt **slot = old ? &validator->insert_old : &validator->insert;
     sqlite3_stmt *statement;
     int code;
     follow_trust(c, schema_db);
     /* The statement for new rows is remade when the statement's conflict mode changes. */
-    if (!old && *slot != NULL && twin->conflict != conflict) {
+    if (!old && *slot != NULL && validator->conflict != conflict) {
         sqlite3_finalize(*slot);
         *slot = NULL;
     }
@@ -162,7 +163,7 @@ static int insert_row(rst_table *table, rootstock_value *values, int64_t rowid, 
         ** schema database's transaction, and its tables with it. */
         code = prepare_insert(table, old ? SQLITE_ABORT : conflict, slot, message);
         if (code != SQLITE_OK) return code;
-        if (!old) twin->conflict = conflict;
+        if (!old) validator->conflict = conflict;
     }
     statement = *slot;
     for (int i = 0; i < table->column_count; i++) {
@@ -182,20 +183,20 @@ static int insert_row(rst_table *table, rootstock_value *values, int64_t rowid, 
         if (sqlite3_get_autocommit(schema_of(c)->schema_db)) store_of(c)->schema_stale = true;
         return rst_failed_on(schema_db, code, message);
     }
-    if (twin->row == NULL) code = prepare_row(table, message);
+    if (validator->row == NULL) code = prepare_row(table, message);
     if (code != SQLITE_OK) return code;
     /* It stays on its row, which the values point to, until the row validator is cleared. No row: OR IGNORE dropped
     ** it. */
-    sqlite3_reset(twin->row);
-    code = sqlite3_step(twin->row);
+    sqlite3_reset(validator->row);
+    code = sqlite3_step(validator->row);
     if (code == SQLITE_ROW) {
-        for (int i = 0; i < table->column_count; i++) rst_column_value(twin->row, i, &values[i]);
+        for (int i = 0; i < table->column_count; i++) rst_column_value(validator->row, i, &values[i]);
         if (!schema_of(c)->compare_failed) return SQLITE_OK;
         rst_set_message(message, "a collation of the application failed while table %s was judged: is it registered?",
                         table->name);
         return SQLITE_ERROR;
     }
-    code = sqlite3_reset(twin->row);
+    code = sqlite3_reset(validator->row);
     if (code == SQLITE_OK) return SQLITE_DONE;
     rst_set_message(message, "%s", sqlite3_errmsg(schema_db));
     return code;
@@ -240,11 +241,11 @@ int rst_validator_insert(rst_table *table, rootstock_value *values, int64_t rowi
     int code = SQLITE_OK;
     schema_of(c)->compare_failed = false;
     if (!old && conflict == CONFLICT_DEFAULT && may_roll_back(table)) {
-        table->twin_used = 0;
+        table->validator_used = 0;
         if (insert_without_rollback(table, values, rowid, message, &code)) return code;
     }
     if (old && (table->has_check || table->strict)) code = rst_schema_db_unchecked(c, message);
-    table->twin_used = old && (table->has_check || table->strict);
+    table->validator_used = old && (table->has_check || table->strict);
     return code == SQLITE_OK ? insert_row(table, values, rowid, conflict, old, message) : code;
 }
 
@@ -252,7 +253,7 @@ int rst_validator_lend(rst_table *table, rootstock_value *values, int64_t rowid,
     rst_connection *c = table->connection;
     rst_schema *schema = schema_of(c);
     int code = rst_schema_db_execute(schema->schema_db, "PRAGMA ignore_check_constraints=1", message);
-    table->twin_used = 0;
+    table->validator_used = 0;
     schema->compare_failed = false;
     if (code == SQLITE_OK) code = insert_row(table, values, rowid, CONFLICT_DEFAULT, true, message);
     if (code == SQLITE_CONSTRAINT_DATATYPE) {
@@ -274,7 +275,7 @@ int rst_validator_update(rst_table *table, const rootstock_value *old, int64_t o
                          int64_t rowid, int conflict, uint64_t changed, char **message) {
     rst_connection *c = table->connection;
     rst_schema *schema = schema_of(c);
-    rst_validator *twin = &table->twins[0];
+    rst_validator *validator = &table->validators[0];
     rootstock_value *copy = sqlite3_malloc64((sqlite3_uint64)table->column_count * sizeof *copy);
     sqlite3_stmt *statement = NULL;
     sqlite3_str *text;
@@ -302,7 +303,7 @@ int rst_validator_update(rst_table *table, const rootstock_value *old, int64_t o
         sqlite3_str_appendf(text, "%s=%s", rowid_word(table), rowid_word(table));
     else if (!any)
         sqlite3_str_appendf(text, "\"%w\"=\"%w\"", table->columns[0].name, table->columns[0].name);
-    code = prepare_mirror(table, text, &statement, message);
+    code = prepare_schema_db(table, text, &statement, message);
     if (code != SQLITE_OK) return code;
     for (int i = 0; i < table->column_count && code == SQLITE_OK; i++) {
         if (i >= sqlite3_bind_parameter_count(statement)) break;
@@ -322,9 +323,9 @@ int rst_validator_update(rst_table *table, const rootstock_value *old, int64_t o
     }
     sqlite3_finalize(statement);
     if (code != SQLITE_OK) return code;
-    code = sqlite3_step(twin->row);
-    if (code != SQLITE_ROW) return sqlite3_reset(twin->row) == SQLITE_OK ? SQLITE_INTERNAL : SQLITE_ERROR;
-    for (int i = 0; i < table->column_count; i++) rst_column_value(twin->row, i, &values[i]);
+    code = sqlite3_step(validator->row);
+    if (code != SQLITE_ROW) return sqlite3_reset(validator->row) == SQLITE_OK ? SQLITE_INTERNAL : SQLITE_ERROR;
+    for (int i = 0; i < table->column_count; i++) rst_column_value(validator->row, i, &values[i]);
     return SQLITE_OK;
 }
 
@@ -351,49 +352,49 @@ static int prepare_select(rst_table *table, char **message) {
         }
     }
     sqlite3_str_appendf(text, " FROM main.\"%w\" NOT INDEXED", table->name);
-    return prepare_mirror(table, text, &table->twins[table->twin_used].select, message);
+    return prepare_schema_db(table, text, &table->validators[table->validator_used].select, message);
 }
 
 int rst_validator_index(rst_table *table, int number, rootstock_value *parts, bool *included, char **message) {
-    rst_validator *twin = &table->twins[table->twin_used];
+    rst_validator *validator = &table->validators[table->validator_used];
     int column = 0, code;
-    if (twin->select == NULL) {
+    if (validator->select == NULL) {
         code = prepare_select(table, message);
         if (code != SQLITE_OK) return code;
     }
-    if (!sqlite3_stmt_busy(twin->select)) {
-        code = sqlite3_step(twin->select);
+    if (!sqlite3_stmt_busy(validator->select)) {
+        code = sqlite3_step(validator->select);
         if (code != SQLITE_ROW) {
-            code = sqlite3_reset(twin->select);
-            rst_set_message(message, "%s", sqlite3_errmsg(mirror_of(table)));
-            return code == SQLITE_OK ? SQLITE_INTERNAL : sqlite3_extended_errcode(mirror_of(table));
+            code = sqlite3_reset(validator->select);
+            rst_set_message(message, "%s", sqlite3_errmsg(schema_db_of(table)));
+            return code == SQLITE_OK ? SQLITE_INTERNAL : sqlite3_extended_errcode(schema_db_of(table));
         }
     }
     for (int i = 0; i < number; i++) {
         if (table->indexes[i].evaluated) column += 1 + table->indexes[i].part_count;
     }
     {
-        double truth = sqlite3_column_double(twin->select, column);
-        *included = sqlite3_column_type(twin->select, column) != SQLITE_NULL && truth != 0.0;
+        double truth = sqlite3_column_double(validator->select, column);
+        *included = sqlite3_column_type(validator->select, column) != SQLITE_NULL && truth != 0.0;
     }
     for (int k = 0; k < table->indexes[number].part_count; k++) {
-        rst_column_value(twin->select, column + 1 + k, &parts[k]);
+        rst_column_value(validator->select, column + 1 + k, &parts[k]);
     }
     return SQLITE_OK;
 }
 
 void rst_validator_clear(rst_table *table) {
-    rst_validator *twin = &table->twins[table->twin_used];
-    if (mirror_of(table) == NULL) return;
-    if (twin->select != NULL) sqlite3_reset(twin->select);
-    if (twin->row != NULL) sqlite3_reset(twin->row);
-    if (twin->insert != NULL) sqlite3_clear_bindings(twin->insert);
-    if (twin->insert_old != NULL) sqlite3_clear_bindings(twin->insert_old);
-    if (twin->remove == NULL) {
+    rst_validator *validator = &table->validators[table->validator_used];
+    if (schema_db_of(table) == NULL) return;
+    if (validator->select != NULL) sqlite3_reset(validator->select);
+    if (validator->row != NULL) sqlite3_reset(validator->row);
+    if (validator->insert != NULL) sqlite3_clear_bindings(validator->insert);
+    if (validator->insert_old != NULL) sqlite3_clear_bindings(validator->insert_old);
+    if (validator->remove == NULL) {
         sqlite3_str *text = sqlite3_str_new(NULL);
         sqlite3_str_appendf(text, "DELETE FROM main.\"%w\"", table->name);
-        if (prepare_mirror(table, text, &twin->remove, NULL) != SQLITE_OK) return;
+        if (prepare_schema_db(table, text, &validator->remove, NULL) != SQLITE_OK) return;
     }
-    sqlite3_step(twin->remove);
-    sqlite3_reset(twin->remove);
+    sqlite3_step(validator->remove);
+    sqlite3_reset(validator->remove);
 }

@@ -322,7 +322,7 @@ static int describe(rst_table *table, const rst_catalog *catalog, const rst_synt
     if (code == SQLITE_OK) code = lay_out(table);
     if (code == SQLITE_OK) code = rst_describe_defaults(table);
     if (code == SQLITE_OK) code = rst_expression_column_load(table);
-    if (table->strict || table->has_generated) table->needs_mirror = true;
+    if (table->strict || table->has_generated) table->needs_validator = true;
     return code;
 }
 

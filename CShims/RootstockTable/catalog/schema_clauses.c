@@ -225,7 +225,7 @@ static int describe_constraint(rst_table *table, const rst_syntax *node, int col
     rst_token word;
     int conflict;
     switch (node->kind) {
-    case SYNTAX_CHECK: table->needs_mirror = table->has_check = true; break;
+    case SYNTAX_CHECK: table->needs_validator = table->has_check = true; break;
     case SYNTAX_KEY: return describe_key(table, node, column, message);
     case SYNTAX_FOREIGN: return describe_foreign(table, node->last, node->first->first);
     case SYNTAX_REFERENCES: {
@@ -236,7 +236,7 @@ static int describe_constraint(rst_table *table, const rst_syntax *node, int col
         word = rst_syntax_token(node, 0);
         conflict = rst_token_is(&word, "NOT") ? conflict_of(table, node) : CONFLICT_DEFAULT;
         if (conflict == CONFLICT_DEFAULT) break;
-        table->needs_mirror = true;
+        table->needs_validator = true;
         table->columns[column].not_null_conflict = conflict;
         break;
     case SYNTAX_DEFERRABLE:

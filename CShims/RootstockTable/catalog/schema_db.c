@@ -25,7 +25,7 @@ static void no_changes(sqlite3_context *context, int count, sqlite3_value **valu
     UNUSED(values);
 }
 
-static int open_mirror(bool checks, sqlite3 **out, char **message) {
+static int open_schema_db(bool checks, sqlite3 **out, char **message) {
     int code = sqlite3_open_v2(":memory:", out, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
     if (code != SQLITE_OK) return code;
     sqlite3_extended_result_codes(*out, 1);
@@ -155,7 +155,7 @@ int rst_schema_db_allow_types(rst_connection *c, const char *table, bool allow, 
 
 static int build(rst_connection *c, const rst_catalog *catalog, bool checks, bool takes_stored, sqlite3 **out,
                  rst_function_proxies *function_proxies, char **message) {
-    int made = 0, code = open_mirror(checks, out, message);
+    int made = 0, code = open_schema_db(checks, out, message);
     bool touched = false;
     if (code == SQLITE_OK) code = rst_hosted_register(c, *out, catalog);
     if (code != SQLITE_OK) return code;
@@ -164,7 +164,7 @@ static int build(rst_connection *c, const rst_catalog *catalog, bool checks, boo
             sqlite3_close(*out);
             *out = NULL;
             rst_function_proxies_free(function_proxies);
-            code = open_mirror(checks, out, message);
+            code = open_schema_db(checks, out, message);
             if (code == SQLITE_OK) code = rst_hosted_register(c, *out, catalog);
             if (code != SQLITE_OK) return code;
         }
@@ -215,15 +215,15 @@ int rst_schema_db_unchecked(rst_connection *c, char **message) {
     for (int i = 0; i < schema->table_count; i++) rst_validator_finalize_unchecked(schema->tables[i]);
     sqlite3_close_v2(schema->unchecked);
     schema->unchecked = NULL;
-    rst_function_proxies_free(&schema->unchecked_forwards);
-    code = build(c, &schema->loaded, false, true, &schema->unchecked, &schema->unchecked_forwards, message);
+    rst_function_proxies_free(&schema->unchecked_proxies);
+    code = build(c, &schema->loaded, false, true, &schema->unchecked, &schema->unchecked_proxies, message);
     if (code == SQLITE_OK)
-        code = rst_function_proxies_lend_collations(c, schema->unchecked, &schema->unchecked_forwards);
+        code = rst_function_proxies_lend_collations(c, schema->unchecked, &schema->unchecked_proxies);
     schema->unchecked_epoch = store_of(c)->epoch;
     if (code != SQLITE_OK) {
         sqlite3_close(schema->unchecked);
         schema->unchecked = NULL;
-        rst_function_proxies_free(&schema->unchecked_forwards);
+        rst_function_proxies_free(&schema->unchecked_proxies);
     }
     return code;
 }

@@ -20,12 +20,12 @@ typedef struct rst_schema {
         /* the schema database again, for rows that were judged before: it asks no CHECK. Made when one is needed */
         *unchecked;
     uint64_t unchecked_epoch;
-    rst_function_proxies unchecked_forwards;
+    rst_function_proxies unchecked_proxies;
     bool ignores_checks; /* PRAGMA ignore_check_constraints */
     /* the application's functions and collations on the schema database: function_proxy.c */
     rst_function_proxies function_proxies;
     bool had_placeholders; /* the schema named what the application had not registered then */
-    uint64_t forwards_epochs[2];
+    uint64_t proxies_epochs[2];
     bool compare_failed;
     rst_table **tables;
     int table_count;

@@ -209,8 +209,8 @@ struct rst_table {
     union { /* what a row's change has to reckon with, and all of it asked together: insert_fast.c */
         struct {
             bool autoincrement;
-            bool internal;     /* sqlite_sequence, sqlite_stat1 */
-            bool needs_mirror; /* CHECK, STRICT, generated columns ...: the schema database judges each row */
+            bool internal;        /* sqlite_sequence, sqlite_stat1 */
+            bool needs_validator; /* CHECK, STRICT, generated columns ...: the schema database judges each row */
             bool has_evaluated_index;
         };
         uint32_t row_concerns;
@@ -260,8 +260,8 @@ struct rst_table {
     rootstock_buffer last_key;
     uint64_t last_key_transaction;
     /* schema database statements of this table */
-    rst_validator twins[2]; /* [1]: on the schema database without CHECKs */
-    int twin_used;          /* which one holds the row */
+    rst_validator validators[2]; /* [1]: on the schema database without CHECKs */
+    int validator_used;          /* which one holds the row */
     /* rows that row-mode cursors show: [0] new, [1] old or excluded */
     struct rst_row_image *images[2];
     /* of each hidden column that shows an indexed expression (expression_column.c) */

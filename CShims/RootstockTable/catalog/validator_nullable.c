@@ -47,7 +47,7 @@ static int create(rst_connection *c, const rst_table *table, char **message) {
 }
 
 static int make(rst_connection *c, rst_table *table, char **message) {
-    rst_validator *twin = &table->twins[1];
+    rst_validator *validator = &table->validators[1];
     sqlite3_str *text;
     int code = create(c, table, message);
     if (code != SQLITE_OK) return code;
@@ -57,49 +57,49 @@ static int make(rst_connection *c, rst_table *table, char **message) {
     sqlite3_str_appendall(text, ") VALUES(");
     rst_columns_append(text, table, COLUMNS_BOUND);
     sqlite3_str_appendall(text, ")");
-    code = rst_validator_prepare(c, true, text, &twin->loose, message);
+    code = rst_validator_prepare(c, true, text, &validator->loose, message);
     if (code != SQLITE_OK) return code;
     text = sqlite3_str_new(NULL);
     sqlite3_str_appendall(text, "SELECT ");
     rst_columns_append(text, table, COLUMNS_ALL);
     sqlite3_str_appendf(text, " FROM temp.\"%w\" NOT INDEXED", table->name);
-    code = rst_validator_prepare(c, true, text, &twin->loose_row, message);
+    code = rst_validator_prepare(c, true, text, &validator->loose_row, message);
     if (code != SQLITE_OK) return code;
     text = sqlite3_str_new(NULL);
     sqlite3_str_appendf(text, "DELETE FROM temp.\"%w\"", table->name);
-    return rst_validator_prepare(c, true, text, &twin->loose_remove, message);
+    return rst_validator_prepare(c, true, text, &validator->loose_remove, message);
 }
 
 int rst_validator_nullable(rst_table *table, rootstock_value *values, int64_t rowid, char **message) {
     rst_connection *c = table->connection;
-    rst_validator *twin = &table->twins[1];
+    rst_validator *validator = &table->validators[1];
     int code = rst_schema_db_unchecked(c, message);
-    if (code == SQLITE_OK && twin->loose_remove == NULL) {
-        sqlite3_finalize(twin->loose);
-        sqlite3_finalize(twin->loose_row);
-        twin->loose = twin->loose_row = NULL;
+    if (code == SQLITE_OK && validator->loose_remove == NULL) {
+        sqlite3_finalize(validator->loose);
+        sqlite3_finalize(validator->loose_row);
+        validator->loose = validator->loose_row = NULL;
         code = make(c, table, message);
     }
     if (code != SQLITE_OK) return code;
     for (int i = 0; i < table->column_count && code == SQLITE_OK; i++) {
         if (table->columns[i].generated) continue;
-        code = i == table->rowid_column ? sqlite3_bind_int64(twin->loose, i + 1, rowid)
-                                        : rst_bind(twin->loose, i + 1, &values[i]);
+        code = i == table->rowid_column ? sqlite3_bind_int64(validator->loose, i + 1, rowid)
+                                        : rst_bind(validator->loose, i + 1, &values[i]);
     }
     if (code != SQLITE_OK) return code;
-    (void)sqlite3_step(twin->loose);
-    code = sqlite3_reset(twin->loose);
-    if (code == SQLITE_OK) code = sqlite3_step(twin->loose_row);
+    (void)sqlite3_step(validator->loose);
+    code = sqlite3_reset(validator->loose);
+    if (code == SQLITE_OK) code = sqlite3_step(validator->loose_row);
     if (code != SQLITE_ROW) return rst_failed_on(schema_of(c)->unchecked, code, message);
-    for (int i = 0; i < table->column_count; i++) rst_column_value(twin->loose_row, i, &values[i]);
+    for (int i = 0; i < table->column_count; i++) rst_column_value(validator->loose_row, i, &values[i]);
     return SQLITE_OK;
 }
 
 void rst_validator_nullable_clear(rst_table *table) {
-    rst_validator *twin = &table->twins[1];
-    if (twin->loose_remove == NULL) return;
-    sqlite3_reset(twin->loose_row);
-    sqlite3_clear_bindings(twin->loose);
-    sqlite3_step(twin->loose_remove);
-    sqlite3_reset(twin->loose_remove);
+    rst_validator *validator = &table->validators[1];
+    if (validator->loose_remove == NULL) return;
+    sqlite3_reset(validator->loose_row);
+    sqlite3_clear_bindings(validator->loose);
+    sqlite3_step(validator->loose_remove);
+    sqlite3_reset(validator->loose_remove);
 }

@@ -27,7 +27,7 @@ static bool has_tree(const rst_schema_row *row) {
 }
 
 /* Runs the text on the schema database, or the statement where it was prepared before. */
-static int mirror_run_kept(rst_connection *c, sqlite3_stmt *statement, const char *sql, char **message) {
+static int schema_db_run_kept(rst_connection *c, sqlite3_stmt *statement, const char *sql, char **message) {
     int code = statement != NULL ? SQLITE_OK : sqlite3_prepare_v2(schema_of(c)->schema_db, sql, -1, &statement, NULL);
     if (code == SQLITE_OK) {
         while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
@@ -38,7 +38,7 @@ static int mirror_run_kept(rst_connection *c, sqlite3_stmt *statement, const cha
 }
 
 /* SAVEPOINT or RELEASE, which takes longer to prepare than to run. */
-static int mirror_mark(rst_connection *c, sqlite3_stmt **kept, const char *sql, char **message) {
+static int schema_db_mark(rst_connection *c, sqlite3_stmt **kept, const char *sql, char **message) {
     int code = *kept != NULL ? SQLITE_OK : sqlite3_prepare_v2(schema_of(c)->schema_db, sql, -1, kept, NULL);
     if (code == SQLITE_OK) {
         (void)sqlite3_step(*kept);
@@ -47,21 +47,21 @@ static int mirror_mark(rst_connection *c, sqlite3_stmt **kept, const char *sql, 
     return rst_failed_on(schema_of(c)->schema_db, code, message);
 }
 
-static int mirror_run(rst_connection *c, const char *sql, char **message) {
-    return mirror_run_kept(c, NULL, sql, message);
+static int schema_db_run(rst_connection *c, const char *sql, char **message) {
+    return schema_db_run_kept(c, NULL, sql, message);
 }
 
 /* What the application has set for its connection rules the change as well. before: what the schema database had, which
 ** it gets back, for a schema that is there is read whatever a connection allows. */
 enum { SETTING_COUNT = 4, LIMIT_COUNT = SQLITE_LIMIT_WORKER_THREADS + 1 };
-typedef struct mirror_settings {
+typedef struct schema_db_settings {
     int flags[SETTING_COUNT], limits[LIMIT_COUNT];
-} mirror_settings;
+} schema_db_settings;
 static const int setting_names[SETTING_COUNT] = {SQLITE_DBCONFIG_LEGACY_ALTER_TABLE, SQLITE_DBCONFIG_DQS_DDL,
                                                  SQLITE_DBCONFIG_DQS_DML, SQLITE_DBCONFIG_ENABLE_FKEY};
 
 /* False: the schema database has the same already. */
-static bool settings_follow(rst_connection *c, const rst_schema_statement *s, mirror_settings *before) {
+static bool settings_follow(rst_connection *c, const rst_schema_statement *s, schema_db_settings *before) {
     rst_schema *schema = schema_of(c);
     bool others = false;
     for (int i = 0; i < SETTING_COUNT; i++) {
@@ -83,7 +83,7 @@ static bool settings_follow(rst_connection *c, const rst_schema_statement *s, mi
     return others;
 }
 
-static void settings_restore(sqlite3 *schema_db, const mirror_settings *before) {
+static void settings_restore(sqlite3 *schema_db, const schema_db_settings *before) {
     for (int i = 0; i < SETTING_COUNT; i++) {
         int now = 0;
         (void)sqlite3_db_config(schema_db, setting_names[i], -1, &now);
@@ -308,7 +308,7 @@ int rst_schema_change_with(rst_connection *c, const char *sql, int count, sqlite
     bool broken = false;
     if (store->shared == NULL) return SQLITE_ERROR;
     mark = rst_mark_set(c);
-    code = mirror_mark(c, &schema->savepoint, "SAVEPOINT change", message);
+    code = schema_db_mark(c, &schema->savepoint, "SAVEPOINT change", message);
     if (code != SQLITE_OK) {
         rst_mark_release(c, mark);
         return code;
@@ -325,11 +325,11 @@ int rst_schema_change_with(rst_connection *c, const char *sql, int count, sqlite
         if (code == SQLITE_OK) code = rst_temporary_triggers_lend(c);
         if (code == SQLITE_OK) code = rst_temporary_objects_lend(c, &s);
         if (code == SQLITE_OK) {
-            mirror_settings settings;
+            schema_db_settings settings;
             sqlite3_stmt *kept = settings_follow(c, &s, &settings) || written ? NULL : rst_statement_kept(c, sql);
             rst_schema_rows_watch(c, &reach, &after);
             code = written ? rst_written_schema_run(c, sql, count, values, message)
-                           : mirror_run_kept(c, kept, sql, message);
+                           : schema_db_run_kept(c, kept, sql, message);
             rst_schema_rows_unwatch(c);
             settings_restore(schema->schema_db, &settings);
             /* A text that SQLite writes and cannot read back (a view called IF) leaves its schema broken, within a
@@ -348,7 +348,7 @@ int rst_schema_change_with(rst_connection *c, const char *sql, int count, sqlite
             if (row == NULL || strcmp(before.rows[i].type, "table") != 0) continue;
             if (sqlite3_stricmp(before.rows[i].name, lent->name) == 0) {
                 char *clear = sqlite3_mprintf("DELETE FROM main.\"%w\"", row->name);
-                code = clear == NULL ? SQLITE_NOMEM : mirror_run(c, clear, message);
+                code = clear == NULL ? SQLITE_NOMEM : schema_db_run(c, clear, message);
                 sqlite3_free(clear);
             }
         }
@@ -376,12 +376,12 @@ int rst_schema_change_with(rst_connection *c, const char *sql, int count, sqlite
         code = written ? rst_written_schema_carry(c, &before, &after, old, old_count, message)
                        : carry_data(c, &before, &after, old, old_count, message);
     if (code == SQLITE_OK) {
-        code = mirror_mark(c, &schema->release, "RELEASE change", NULL);
+        code = schema_db_mark(c, &schema->release, "RELEASE change", NULL);
     } else {
         char *kept = NULL;
         for (int i = 0; i < schema->table_count; i++) rst_validator_finalize(schema->tables[i]);
-        (void)mirror_run(c, "ROLLBACK TO change", &kept);
-        (void)mirror_run(c, "RELEASE change", &kept);
+        (void)schema_db_run(c, "ROLLBACK TO change", &kept);
+        (void)schema_db_run(c, "RELEASE change", &kept);
         if (written) (void)rst_read_list_anew(schema_of(c)->schema_db, NULL);
         sqlite3_free(kept);
         (void)rst_temporary_triggers_read(c);

@@ -114,7 +114,7 @@ static int record_all(rst_connection *c, char **message) {
 
 /* The trigger's text as the schema database has it, with the TEMP that SQLite leaves out. *out null: it has none of
 ** that name. */
-static int mirror_text(rst_connection *c, const char *name, char **out) {
+static int schema_db_text(rst_connection *c, const char *name, char **out) {
     char *sql;
     int code =
         rst_read_text(schema_of(c)->schema_db, &sql,
@@ -131,7 +131,7 @@ int rst_temporary_triggers_take(rst_connection *c) {
     if (count == 0) return SQLITE_OK; /* none was lent */
     for (int i = 0; i < count; i++) {
         char *text = rewriter->temporary_triggers[i], *now = NULL, *name = trigger_name(text);
-        if (code == SQLITE_OK) code = name == NULL ? SQLITE_NOMEM : mirror_text(c, name, &now);
+        if (code == SQLITE_OK) code = name == NULL ? SQLITE_NOMEM : schema_db_text(c, name, &now);
         sqlite3_free(name);
         if (code != SQLITE_OK) {
             rewriter->temporary_triggers[kept++] = text; /* the statement fails, and all is read again */
@@ -191,7 +191,7 @@ static int temporary_trigger(rst_connection *c, const char *sql, char **message)
     code = rst_temporary_triggers_lend(c);
     if (code == SQLITE_OK) code = sqlite3_exec(schema->schema_db, sql, NULL, NULL, NULL);
     code = rst_failed_on(schema->schema_db, code, message);
-    if (!known && code == SQLITE_OK) code = mirror_text(c, name, &text);
+    if (!known && code == SQLITE_OK) code = schema_db_text(c, name, &text);
     sqlite3_free(name);
     {
         int ended = rst_temporary_triggers_end(c);

@@ -137,7 +137,7 @@ static bool is_meant(rst_connection *c, const struct rst_temporary_objects *obje
 }
 
 /* Whether the text names a database that only the connection has, or what the front door put into it. */
-static bool names_what_the_mirror_lacks(rst_connection *c, const char *sql) {
+static bool names_what_the_schema_db_lacks(rst_connection *c, const char *sql) {
     if (strstr(sql, "rootstock") != NULL) return true;
     for (int i = 2;; i++) {
         const char *name = sqlite3_db_name(c->db, i);
@@ -162,7 +162,7 @@ int rst_temporary_objects_lend(rst_connection *c, const rst_schema_statement *s)
     for (int i = 0; i < objects->count && code == SQLITE_OK; i++) {
         temporary_object *object = &objects->list[i];
         char *text;
-        if (object->attached ? !is_meant(c, objects, object->name) : names_what_the_mirror_lacks(c, object->sql))
+        if (object->attached ? !is_meant(c, objects, object->name) : names_what_the_schema_db_lacks(c, object->sql))
             continue;
         if (sqlite3_strnicmp(object->sql, "CREATE VIRTUAL", 14) == 0) continue;
         text = rst_temporary_text(object->sql);

@@ -112,7 +112,7 @@ int rst_row_insert_sought(rst_table *table, rst_row_slot *row, bool has_rowid, i
         code = rst_row_learn_last_key(table);
     if (code == SQLITE_OK && plain_overwrite(table, conflict)) {
         code = rst_row_put(table, row, SIZE_MAX, 0);
-        if (table->needs_mirror) rst_validator_clear(table);
+        if (table->needs_validator) rst_validator_clear(table);
         if (!table->without_rowid && table->last_rowid_known && row->rowid > table->last_rowid)
             table->last_rowid = row->rowid;
         if (code == SQLITE_OK) rst_observe(table, SQLITE_INSERT, row->rowid, row->rowid);
@@ -236,22 +236,22 @@ int rst_row_update(rst_table *table, rst_row_slot *old, rst_row_slot *row, int c
         code == SQLITE_OK && row->key.size == old->key.size && memcmp(row->key.data, old->key.data, row->key.size) == 0;
     if (code == SQLITE_OK && same_key && table->index_count == 0) {
         code = rst_row_put(table, row, SIZE_MAX, 0);
-        if (table->needs_mirror) rst_validator_clear(table);
+        if (table->needs_validator) rst_validator_clear(table);
     } else if (code == SQLITE_OK && same_key && !rst_row_evaluates(table, stored, row, changed)) {
         /* Only the entries that the set columns are part of. */
         code = rst_row_put(table, row, SIZE_MAX, 0);
         if (code == SQLITE_OK) code = rst_row_entries(table, stored, row, changed, message);
-        if (table->needs_mirror) rst_validator_clear(table);
+        if (table->needs_validator) rst_validator_clear(table);
     } else if (code == SQLITE_OK) {
         /* The old row may be gone already: REPLACE can only remove others, so it is not. */
         if (table->has_evaluated_index) rst_validator_clear(table);
         code = rst_row_remove(table, stored, message);
         if (code == SQLITE_OK) {
-            bool twin = false;
-            code = rst_validator_begin_old(table, row, &twin, message);
+            bool in_validator = false;
+            code = rst_validator_begin_old(table, row, &in_validator, message);
             if (code == SQLITE_OK) code = rst_row_put(table, row, SIZE_MAX, RST_PUT_ABSENT);
             if (code == SQLITE_OK) code = rst_row_entries(table, NULL, row, UINT64_MAX, message);
-            if (twin) rst_validator_clear(table);
+            if (in_validator) rst_validator_clear(table);
         }
         if (code == SQLITE_OK && !table->without_rowid && table->last_rowid_known && row->rowid > table->last_rowid) {
             table->last_rowid = row->rowid;

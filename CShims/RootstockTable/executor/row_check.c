@@ -16,7 +16,7 @@ int rst_check_update(rst_table *table, const rst_row_slot *old, rst_row_slot *ro
                      char **message) {
     rst_connection *c = table->connection;
     int code;
-    if (!table->needs_mirror) {
+    if (!table->needs_validator) {
         /* REPLACE puts every default in before it looks whether one of them is NULL itself. */
         bool replaced = false;
         for (int pass = 0; pass == 0 || (pass == 1 && replaced); pass++) {
@@ -135,9 +135,9 @@ int rst_check_unique(rst_table *table, rst_row_slot *row, const rst_row_slot *ol
                 code = rst_row_slot_begin(table, &victim);
                 if (code == SQLITE_OK) code = rst_row_slot_fetch(table, &key, &victim);
                 if (code == SQLITE_ROW) {
-                    const bool twin = rst_row_evaluates(table, old, row, changed);
+                    const bool in_validator = rst_row_evaluates(table, old, row, changed);
                     rootstock_value *copy = NULL;
-                    if (twin) {
+                    if (in_validator) {
                         rst_validator_clear(table); /* the new row makes room for the victim's turn */
                     }
                     /* SQLite pins the cursor on the row of an UPDATE while the victim's triggers run. */
@@ -150,7 +150,7 @@ int rst_check_unique(rst_table *table, rst_row_slot *row, const rst_row_slot *ol
                     ** finds out. */
                     if (code == SQLITE_DONE) code = SQLITE_OK;
                     replaced = true;
-                    if (code == SQLITE_OK && twin) {
+                    if (code == SQLITE_OK && in_validator) {
                         copy = sqlite3_malloc64((sqlite3_uint64)table->column_count * sizeof *copy);
                         if (copy == NULL) {
                             code = SQLITE_NOMEM;

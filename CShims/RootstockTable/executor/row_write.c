@@ -201,13 +201,13 @@ bool rst_row_evaluates(const rst_table *table, const rst_row_slot *old, const rs
 int rst_row_remove(rst_table *table, const rst_row_slot *old, char **message) {
     rst_connection *c = table->connection;
     rootstock_slice key = {old->key.size, old->key.data};
-    bool twin = false;
-    int code = rst_validator_begin_old(table, old, &twin, message);
+    bool in_validator = false;
+    int code = rst_validator_begin_old(table, old, &in_validator, message);
     /* The row goes first, while the engine is still where it was found. */
     if (code == SQLITE_OK) code = rst_tree_remove(c, &table->tree, &key, NULL);
     if (code == SQLITE_DONE) code = SQLITE_CORRUPT_VTAB;
     if (table->last_rowid_known && old->rowid == table->last_rowid) table->last_rowid_known = false;
     if (code == SQLITE_OK) code = rst_row_entries(table, old, NULL, UINT64_MAX, message);
-    if (twin) rst_validator_clear(table);
+    if (in_validator) rst_validator_clear(table);
     return code;
 }

@@ -18,7 +18,7 @@ static inline bool is_plain(rst_table *table) {
     if (program != NULL && (program->table != table || program->code->kind != KIND_UPDATE || program->code->rowwise ||
                             program->code->returning != NULL))
         return false;
-    return table->triggers == NULL && !rst_is_observed(table) && !table->needs_mirror && !table->internal &&
+    return table->triggers == NULL && !rst_is_observed(table) && !table->needs_validator && !table->internal &&
            table->pinned == 0 && table->column_count <= 24 && !rst_native_fk_any(table);
 }
 

@@ -340,7 +340,7 @@ int rst_upsert_apply(rst_table *table, int64_t operation, rst_row_slot *row, roo
         }
         sqlite3_free(refused);
     }
-    if (table->needs_mirror || table->has_evaluated_index) rst_validator_clear(table);
+    if (table->needs_validator || table->has_evaluated_index) rst_validator_clear(table);
     if (code == SQLITE_OK) row->rowid = probe.rowid;
     rst_row_slot_end(table, &probe);
     if (code == SQLITE_NOTFOUND) {

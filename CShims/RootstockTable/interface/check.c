@@ -64,7 +64,7 @@ static int entry_of(rst_table_check *s, int number, size_t *prefix, bool *has_nu
     bool included = true;
     char *message = NULL;
     int code;
-    if (s->table->indexes[number].evaluated && !s->twin) return -1;
+    if (s->table->indexes[number].evaluated && !s->in_validator) return -1;
     code = rst_index_entry(s->table, number, &s->hand, &s->key, &s->value, prefix, has_null, &included, &message);
     if (code != SQLITE_OK) {
         code = rst_collation_missing(s->table, code, &message);
@@ -160,12 +160,12 @@ static void walk_index(rst_table_check *s, int number) {
         if (result == SQLITE_NOMEM) s->check->code = result;
         rst_damage_tell(c, SQLITE_OK, NULL);
         if (result != SQLITE_OK) continue; /* the row was named when the table was walked */
-        rst_check_enter_twin(s, false);
+        rst_check_enter_validator(s, false);
         result = entry_of(s, number, &prefix, &has_null);
         if (result == 0 || (result > 0 && !same_bytes(s->key.data, s->key.size, key.data, key.size))) {
             rst_check_fault(s->check, "entry %llu of index %s is not what its row has", entry, index->name);
         }
-        rst_check_leave_twin(s);
+        rst_check_leave_validator(s);
     }
     if (code != ROOTSTOCK_OK && code != ROOTSTOCK_NOT_FOUND) {
         rst_check_fault(s->check, "index %s: %s", index->name, rst_check_words(s->check, code));
@@ -219,11 +219,11 @@ static void check_row(rst_table_check *s, const rootstock_slice *key, const root
         rst_check_fault(s->check, "row %llu of %s does not stand under its primary key", s->row, table->name);
     }
     for (int i = 0; i < table->column_count; i++) rst_check_value(s, i);
-    rst_check_enter_twin(s, true);
+    rst_check_enter_validator(s, true);
     if (!s->check->quick) {
         for (int i = 0; i < table->index_count && rst_check_goes_on(s->check); i++) check_entry(s, i);
     }
-    rst_check_leave_twin(s);
+    rst_check_leave_validator(s);
 }
 
 static void walk_table(rst_table_check *s) {

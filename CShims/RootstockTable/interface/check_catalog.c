@@ -135,7 +135,7 @@ static void check_object(rst_check *check, const rst_catalog *catalog, const rst
 }
 
 /* What the catalog lists against what SQLite made of it. */
-static void check_mirror(rst_check *check, const rst_catalog *catalog) {
+static void check_schema_db(rst_check *check, const rst_catalog *catalog) {
     rst_connection *c = check->connection;
     sqlite3_stmt *statement;
     int listed = 0, code;
@@ -200,7 +200,7 @@ void rst_check_catalog(rst_check *check) {
     for (int64_t number = 1; number < catalog.next_tree && rst_check_goes_on(check); number++) {
         if (owners[number] == NULL) rst_check_fault(check, "catalog: tree t%lld belongs to nothing", (long long)number);
     }
-    check_mirror(check, &catalog);
+    check_schema_db(check, &catalog);
     sqlite3_free(owners);
     rst_catalog_free(&catalog);
 }

@@ -90,15 +90,15 @@ void rst_check_value(rst_table_check *s, int number) {
     }
 }
 
-void rst_check_enter_twin(rst_table_check *s, bool judge) {
+void rst_check_enter_validator(rst_table_check *s, bool judge) {
     rst_table *table = s->table;
     size_t bytes = (size_t)table->column_count * sizeof *s->judged;
     char *message = NULL;
     int code;
-    s->twin = false;
-    if (!table->has_evaluated_index && !(judge && table->needs_mirror)) return;
+    s->in_validator = false;
+    if (!table->has_evaluated_index && !(judge && table->needs_validator)) return;
     memcpy(s->judged, s->hand.values, bytes);
-    code = rst_validator_insert(table, s->judged, s->hand.rowid, CONFLICT_DEFAULT, !(judge && table->needs_mirror),
+    code = rst_validator_insert(table, s->judged, s->hand.rowid, CONFLICT_DEFAULT, !(judge && table->needs_validator),
                                 &message);
     if (code == SQLITE_CONSTRAINT_CHECK) {
         rst_check_fault(s->check, "CHECK constraint failed in %s", table->name);
@@ -109,8 +109,8 @@ void rst_check_enter_twin(rst_table_check *s, bool judge) {
         if (table->has_evaluated_index)
             code = rst_validator_insert(table, s->judged, s->hand.rowid, CONFLICT_DEFAULT, true, &message);
     }
-    s->twin = code == SQLITE_OK;
-    if (s->twin && judge) {
+    s->in_validator = code == SQLITE_OK;
+    if (s->in_validator && judge) {
         for (int i = 0; i < table->column_count; i++) {
             if (table->columns[i].generated && !rst_value_same(&s->judged[i], &s->hand.values[i])) {
                 rst_check_fault(s->check, "row %llu of %s: generated column %s is not what its expression gives",
@@ -128,7 +128,7 @@ void rst_check_enter_twin(rst_table_check *s, bool judge) {
     sqlite3_free(message);
 }
 
-void rst_check_leave_twin(rst_table_check *s) {
-    if (s->table->has_evaluated_index || s->table->needs_mirror) rst_validator_clear(s->table);
-    s->twin = false;
+void rst_check_leave_validator(rst_table_check *s) {
+    if (s->table->has_evaluated_index || s->table->needs_validator) rst_validator_clear(s->table);
+    s->in_validator = false;
 }

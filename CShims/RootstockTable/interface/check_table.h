@@ -23,14 +23,14 @@ typedef struct rst_table_check {
     rootstock_value *judged; /* the row as the row validator gives it back */
     rootstock_buffer key, value, row_key, previous, hold;
     rst_index_check *indexes;
-    bool twin;    /* the row in hand stands in the row validator */
-    uint64_t row; /* its number */
+    bool in_validator; /* the row in hand stands in the row validator */
+    uint64_t row;      /* its number */
 } rst_table_check;
 
 /* One value of the row in hand: NOT NULL, STRICT, affinity. */
 void rst_check_value(rst_table_check *s, int number);
 /* Puts the row into the row validator, which judges it; `judge` false: only for the indexes' expressions. */
-void rst_check_enter_twin(rst_table_check *s, bool judge);
-void rst_check_leave_twin(rst_table_check *s);
+void rst_check_enter_validator(rst_table_check *s, bool judge);
+void rst_check_leave_validator(rst_table_check *s);
 
 #endif

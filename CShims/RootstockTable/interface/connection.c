@@ -57,7 +57,7 @@ void rst_store_close(rst_connection *c) {
     sqlite3_close_v2(schema->unchecked);
     schema->schema_db = schema->unchecked = NULL;
     rst_function_proxies_free(&schema->function_proxies);
-    rst_function_proxies_free(&schema->unchecked_forwards);
+    rst_function_proxies_free(&schema->unchecked_proxies);
     /* Closed by another thread than may end it, an orphan keeps its environment, and the lock, to the process's end. */
     if (store->shared != NULL && rst_orphan_end(c) == SQLITE_OK) rootstock_environment_release(store->shared);
     store->shared = NULL;

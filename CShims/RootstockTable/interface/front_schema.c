@@ -108,8 +108,8 @@ static int ask_connection(rst_connection *c, const rst_schema_statement *s, cons
 }
 
 /* SQLite says what is wrong with the statement itself when it is prepared, before it asks for the lock. */
-static int ask_mirror(rst_connection *c, const char *sql, const rst_schema_statement *s, const char *end,
-                      char **message) {
+static int ask_schema_db(rst_connection *c, const char *sql, const rst_schema_statement *s, const char *end,
+                         char **message) {
     rst_schema *schema = schema_of(c);
     sqlite3_stmt *statement = NULL;
     int code = rst_function_proxies_sync_for(c, sql, end);
@@ -213,7 +213,7 @@ int rst_rewrite_schema(rst_connection *c, const char *sql, const char *end, cons
         if (rst_elsewhere(c, &s.name, types, !rst_in_store(c, &s.name, types)))
             return rst_transform_names(c, sql, end, out, message);
     }
-    code = ask_mirror(c, sql, &s, stop, message); /* the semicolon included, at which an error may be found */
+    code = ask_schema_db(c, sql, &s, stop, message); /* the semicolon included, at which an error may be found */
     if (code != SQLITE_OK) return code;
     /* Of an index, and of a table with options behind its parenthesis, SQLite keeps the text up to the semicolon,
     ** blanks included. */

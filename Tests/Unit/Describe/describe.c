@@ -103,7 +103,7 @@ static void tell(const rst_table *t) {
     printf("%s: rowid %d/%d auto %d strict %d wr %d mirror %d eval %d gen %d check %d dflt %d confl %d rowidname %d "
            "turn %d\n",
            t->name, t->rowid_column, t->rowid_on_conflict, t->autoincrement, t->strict, t->without_rowid,
-           t->needs_mirror, t->has_evaluated_index, t->has_generated, t->has_check, t->has_defaults,
+           t->needs_validator, t->has_evaluated_index, t->has_generated, t->has_check, t->has_defaults,
            t->has_conflict_clauses, t->has_rowid_name, t->key_turn);
     for (int i = 0; i < t->column_count; i++)
         printf("  %s %s [%s] coll %s/%d aff %c size %d nnc %d slot %d missing %d\n", t->columns[i].name,
