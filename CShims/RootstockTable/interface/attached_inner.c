@@ -266,8 +266,8 @@ static int version(rst_attached *a, sqlite3_int64 *out, char **message) {
 }
 
 /* What was written xSync has committed by now. So a transaction that still writes is a BEGIN IMMEDIATE without any
-** change, or is rolled back. The statements that read on, and those to come, share one snapshot. Where there is no memory
-** for that, the next of them takes it: what was committed has not failed. */
+** change, or is rolled back. The statements that read on, and those to come, share one snapshot. Where there is no
+** memory for that, the next of them takes it: what was committed has not failed. */
 void rst_inner_unreserved(rst_attached *a) {
     const rst_calls calls = rst_calls_here;
     sqlite3_int64 unused;

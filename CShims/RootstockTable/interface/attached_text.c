@@ -337,8 +337,8 @@ static int insert_text(rst_attached *a, const rst_statement_parts *parts, char *
     return code == SQLITE_OK && *out == NULL ? SQLITE_NOMEM : code;
 }
 
-/* An INSERT of too many values or too few, as inner words it: with a column more it would be other ones. And a change of
-** a view without a trigger for it, which a virtual table is not known to be. */
+/* An INSERT of too many values or too few, as inner words it: with a column more it would be other ones. And a change
+** of a view without a trigger for it, which a virtual table is not known to be. */
 static bool is_inners_word(const char *message) {
     return message != NULL &&
            (strstr(message, " values were supplied") != NULL || strstr(message, " values for ") != NULL ||

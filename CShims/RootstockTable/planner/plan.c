@@ -226,8 +226,8 @@ static bool list_gives_order(const rst_table *table, sqlite3_index_info *info, c
     return rst_plan_gives_order(table, info, &walk, descending, whole);
 }
 
-/* Whether the candidate looks no less up where it takes a list whole, and its rows are in the order asked for then. What
-** SQLite looks up value by value it sorts. */
+/* Whether the candidate looks no less up where it takes a list whole, and its rows are in the order asked for then.
+** What SQLite looks up value by value it sorts. */
 static bool is_better_listed(rst_table *table, sqlite3_index_info *info, const rst_candidate *k) {
     rst_candidate listed = *k, plain = *k;
     bool descending, whole;

@@ -1,5 +1,5 @@
-/* Changes of an attached database while SQLite's n-th allocation fails, for each n until there is none. A statement that
-** fails has changed nothing, and the transaction that it stands in has all that it had, or is rolled back as a whole. */
+/* Changes of an attached database while SQLite's n-th allocation fails, for each n until there is none. A statement
+** that fails has changed nothing. The transaction that it stands in has all that it had, or is rolled back whole. */
 #include "failing_memory.h"
 #include <stdio.h>
 
