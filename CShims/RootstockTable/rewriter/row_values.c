@@ -11,8 +11,9 @@
 ** The planner may have (a, b) IN (SELECT ...) where checking the rows by the columns' affinity alone is what the
 ** comparison means. It is for a column of a numeric affinity, which is the comparison's whatever the other side is. It
 ** may be for one of another affinity. Then the other side is a column of a table under affinity TEXT, or under none
-** where the first has none. SQLite makes nothing of its values, and they come as they are. Invariant: what cannot be
-** told from the text, the store's tables and SQLite's word on the SELECT is left hidden.
+** where the first has none. SQLite makes nothing of its values, and they come as they are. Beside columns of
+** numeric affinities the SELECT may be any. Invariant: what cannot be told from the text, the store's tables and
+** SQLite's word on the SELECT is left hidden.
 */
 #include "rewriter/rewriter.h"
 #include "rewriter/rewriting.h"
@@ -33,8 +34,10 @@ static bool is_view(rst_connection *c, const rst_token *token) {
 }
 
 /* Whether every name of a column in the statement can only be that of a table: no views, no subqueries in their
-** place, no WITH. Nor may there be an outer join, which SQLite shows to a module in ways of its own. */
-static bool is_of_tables(rst_connection *c, const rst_syntax *node) {
+** place, no WITH. Nor may there be an outer join, which SQLite shows to a module in ways of its own. What `list` has is
+** not looked at; it may be null. */
+static bool is_of_tables(rst_connection *c, const rst_syntax *node, const rst_syntax *list) {
+    if (node == list) return true;
     switch (node->kind) {
     case SYNTAX_WITH:
     case SYNTAX_SOURCE:
@@ -51,7 +54,7 @@ static bool is_of_tables(rst_connection *c, const rst_syntax *node) {
     default: break;
     }
     for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
-        if (!is_of_tables(c, child)) return false;
+        if (!is_of_tables(c, child, list)) return false;
     }
     return true;
 }
@@ -110,10 +113,11 @@ static bool is_alike(rst_connection *c, const rst_syntax_tree *tree, const rst_s
                      const rst_syntax *list) {
     sqlite3_stmt *statement = NULL;
     char *select;
-    bool led = false, alike;
+    bool led = false, alike, tables;
     int i = 0;
     rst_trigger_asks_more(c); /* columns of all tables are looked at */
-    if (list->first->kind != SYNTAX_CORE || !is_of_tables(c, tree->root)) return false;
+    if (list->first->kind != SYNTAX_CORE || !is_of_tables(c, tree->root, list)) return false;
+    tables = is_of_tables(c, list, NULL);
     select = sqlite3_mprintf("%.*s", (int)(list->end - list->start), list->start);
     alike = select != NULL && rst_tables_complete(c, NULL) == SQLITE_OK &&
             sqlite3_prepare_v2(c->db, select, -1, &statement, NULL) == SQLITE_OK && statement != NULL;
@@ -121,9 +125,10 @@ static bool is_alike(rst_connection *c, const rst_syntax_tree *tree, const rst_s
     for (const rst_syntax *column = columns->first; column != NULL && alike; column = column->next, i++) {
         rst_token qualifier, name = rst_syntax_name(column, &qualifier);
         char affinity = affinity_of(c, &name);
-        alike = column->kind == SYNTAX_NAME && name.type != TOKEN_STRING && affinity != 0 &&
-                i < sqlite3_column_count(statement) &&
-                (affinity >= AFFINITY_NUMERIC || keeps_values(sqlite3_column_decltype(statement, i), affinity));
+        alike =
+            column->kind == SYNTAX_NAME && name.type != TOKEN_STRING && affinity != 0 &&
+            i < sqlite3_column_count(statement) &&
+            (affinity >= AFFINITY_NUMERIC || (tables && keeps_values(sqlite3_column_decltype(statement, i), affinity)));
         led |= alike && leads(c, &name);
     }
     sqlite3_finalize(statement);
