@@ -25,6 +25,8 @@ typedef struct rst_schema_hooks {
     void (*free_attachments)(rst_table *table);
     /* rst_schema_refresh (ddl/declare.c). */
     int (*refresh)(rst_connection *c, char **message);
+    /* rst_attached_write_insert (interface/attached_text.c). */
+    int (*write_insert)(rst_connection *c, const struct rst_statement_parts *parts, char **out);
 } rst_schema_hooks;
 
 #include "catalog/schema_part.h"

@@ -17,6 +17,7 @@
 ** | attached_run.c      | ATTACH, and statements that run on inner as a whole                    |
 ** | attached_attach.c   | the text of ATTACH                                                     |
 ** | attached_text.c     | the front door                                                         |
+** | attached_insert.c   | its INSERT                                                             |
 **
 ** Invariants: inner's transaction lives no longer than SQLite's lock on the in-memory database. A commit over several
 ** files is atomic in each, not over all.
@@ -137,7 +138,8 @@ int rst_attached_refresh(rst_attached *a, char **message);
 int rst_attached_state(rst_connection *c, unsigned long long *state);
 
 /* ---- attached_table.c ---- */
-/* An INSERT tells which columns it names: the shape's stamp in so many digits, then '1' or '0' for each column. */
+/* An INSERT tells which columns it names: the shape's stamp in so many digits, then '1' or '0' for each column. One in
+** the body of a temp trigger lasts longer than that: "=" and the list, and behind a byte 1 its ON CONFLICT clauses. */
 enum { NAMES_STAMP = 16 };
 extern const sqlite3_module rst_attached_module;
 typedef struct rst_attached_vtab {
@@ -181,7 +183,17 @@ int rst_attached_choose(rst_connection *c, const char *name, char **path, char *
 /* p: behind the word. *done, *out: as rst_attached_rewrite says. */
 int rst_attach_rewrite(rst_connection *c, const char *p, const char *end, char **out, bool *done, char **message);
 
+/* ---- attached_insert.c ---- */
+/* INSERT INTO t(a, "rootstock names") SELECT *, '10' FROM (VALUES ...). body: it is one of a trigger. */
+int rst_attached_insert_text(rst_attached *a, const struct rst_statement_parts *parts, bool body, char **out,
+                             char **message);
+/* An INSERT in the body of a temp trigger, if it is one into a table of an attached store; otherwise *out is null. Its ON
+** CONFLICT stays, to be refused, if it names NEW, OLD or an alias. SQLITE_OK or SQLITE_NOMEM. */
+int rst_attached_write_insert(rst_connection *c, const struct rst_statement_parts *parts, char **out);
+
 /* ---- attached_text.c ---- */
+/* The store whose object is meant, or null. */
+rst_attached *rst_attached_of(rst_connection *c, const rst_token *schema, const rst_token *name);
 /* Whether the statement that begins with this word may concern attached stores. */
 static inline bool rst_attached_concerns(const rst_connection *c, const rst_token *first) {
     return front_of(c)->attached != NULL || rst_token_is(first, "ATTACH");

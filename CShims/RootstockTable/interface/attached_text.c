@@ -65,9 +65,8 @@ static bool inner_lists(rst_attached *a, const rst_token *name) {
     return found;
 }
 
-/* The store whose object is meant. SQLite looks into temp, into main, and then into the others as they were
-** attached. */
-static rst_attached *attached_of(rst_connection *c, const rst_token *schema, const rst_token *name) {
+/* SQLite looks into temp, into main, and then into the others as they were attached. */
+rst_attached *rst_attached_of(rst_connection *c, const rst_token *schema, const rst_token *name) {
     sqlite3_stmt *list = NULL;
     rst_attached *found = NULL;
     bool elsewhere;
@@ -97,7 +96,7 @@ rst_attached *rst_attached_holding(rst_connection *c, const char *name) {
     rst_attached *a;
     if (quoted == NULL) return NULL;
     token = rst_token_next(&p, quoted + strlen(quoted));
-    a = attached_of(c, &schema, &token);
+    a = rst_attached_of(c, &schema, &token);
     sqlite3_free(quoted);
     return a;
 }
@@ -241,7 +240,7 @@ static const rst_syntax *other_table(rst_attached *a, const rst_syntax_tree *tre
     if (node->kind == SYNTAX_TABLE) {
         rst_token schema, name = rst_syntax_name(node->first, &schema);
         const bool common = schema.type == TOKEN_END && rst_syntax_defines(tree, &name);
-        if (!common && (rst_syntax_child(node, SYNTAX_VECTOR) != NULL || attached_of(a->c, &schema, &name) != a))
+        if (!common && (rst_syntax_child(node, SYNTAX_VECTOR) != NULL || rst_attached_of(a->c, &schema, &name) != a))
             return node;
     }
     for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
@@ -266,76 +265,7 @@ static int reads_other(rst_attached *a, const char *sql, const char *end, bool c
     return code == SQLITE_NOMEM ? code : SQLITE_OK; /* what makes no sense SQLite refuses */
 }
 
-/* ---- INSERT ---- */
-
-/* '1' for each column of the table that the statement names. *all: it names none, so gives all. */
-static int named_columns(rst_attached *a, const rst_statement_parts *parts, char **names, char **list, char **message) {
-    const bool lists = parts->columns.start != NULL;
-    rst_attached_shape shape;
-    char *table = rst_token_name(&parts->table);
-    int code = table == NULL ? SQLITE_NOMEM : rst_attached_shape_read(a, table, &shape, message);
-    sqlite3_str *text;
-    sqlite3_free(table);
-    *names = *list = NULL;
-    if (code != SQLITE_OK) {
-        if (code != SQLITE_NOMEM) rst_attached_shape_free(&shape);
-        return code;
-    }
-    *names = sqlite3_malloc64((sqlite3_uint64)shape.count + NAMES_STAMP + 1);
-    text = sqlite3_str_new(NULL);
-    if (*names != NULL) sqlite3_snprintf(NAMES_STAMP + 1, *names, "%016llx", (unsigned long long)shape.stamp);
-    for (int i = 0; i < shape.count && *names != NULL; i++) {
-        const bool named =
-            lists ? rst_span_lists(parts->columns, shape.columns[i].name)
-                  : parts->source != SOURCE_DEFAULT && !shape.columns[i].generated && !shape.columns[i].hidden;
-        (*names)[NAMES_STAMP + i] = named ? '1' : '0';
-        if (named && !lists) sqlite3_str_appendf(text, "\"%w\",", shape.columns[i].name);
-    }
-    if (*names != NULL) (*names)[NAMES_STAMP + shape.count] = '\0';
-    *list = lists ? sqlite3_mprintf("%.*s,", (int)(parts->columns.end - parts->columns.start), parts->columns.start)
-            : sqlite3_str_length(text) == 0 ? sqlite3_mprintf("")
-                                            : sqlite3_mprintf("%s", sqlite3_str_value(text));
-    sqlite3_free(sqlite3_str_finish(text));
-    rst_attached_shape_free(&shape);
-    return *names == NULL || *list == NULL ? SQLITE_NOMEM : SQLITE_OK;
-}
-
-/* The table as the program named it, which SQLite repeats where it refuses the statement. */
-static char *named_target(const rst_attached *a, const rst_statement_parts *parts) {
-    const char *table = parts->table.text;
-    const int size = (int)parts->table.size;
-    return parts->schema.type == TOKEN_END ? sqlite3_mprintf("%.*s", size, table)
-                                           : sqlite3_mprintf("\"%w\".%.*s", a->schema, size, table);
-}
-
-/* INSERT INTO t(a, "rootstock names") SELECT *, '10' FROM (VALUES ...): a virtual table is not told what was left
-** out. */
-static int insert_text(rst_attached *a, const rst_statement_parts *parts, char **out, char **message) {
-    char *names, *list, *source = NULL;
-    int code = named_columns(a, parts, &names, &list, message), taken = 0;
-    const int head = (int)(parts->verb.end - parts->whole.start);
-    char *target = named_target(a, parts);
-    if (code == SQLITE_OK && target == NULL) code = SQLITE_NOMEM;
-    for (const char *p = names == NULL ? NULL : names + NAMES_STAMP; p != NULL && *p != '\0'; p++) taken += *p == '1';
-    if (code == SQLITE_OK && parts->source != SOURCE_DEFAULT) {
-        code = rst_source_without_affinity(parts, taken, &source);
-        if (code == SQLITE_OK && source == NULL)
-            source = rst_span_text(parts->source_text.start, parts->source_text.end);
-    }
-    if (code == SQLITE_OK && parts->source == SOURCE_DEFAULT && parts->columns.start != NULL) /* SQLite's to refuse */
-        *out = sqlite3_mprintf("%.*s %s(%.*s) DEFAULT VALUES", head, parts->whole.start, target,
-                               (int)(parts->columns.end - parts->columns.start), parts->columns.start);
-    else if (code == SQLITE_OK && parts->source == SOURCE_DEFAULT)
-        *out = sqlite3_mprintf("%.*s %s(\"rootstock names\") VALUES(%Q)", head, parts->whole.start, target, names);
-    else if (code == SQLITE_OK && source != NULL)
-        *out = sqlite3_mprintf("%.*s %s(%s\"rootstock names\") SELECT *,%Q FROM (%s)", head, parts->whole.start, target,
-                               list, names, source);
-    sqlite3_free(target);
-    sqlite3_free(source);
-    sqlite3_free(names);
-    sqlite3_free(list);
-    return code == SQLITE_OK && *out == NULL ? SQLITE_NOMEM : code;
-}
+/* ---- changes ---- */
 
 /* An INSERT of too many values or too few, as inner words it: with a column more it would be other ones. And a change
 ** of a view without a trigger for it, which a virtual table is not known to be. */
@@ -349,7 +279,7 @@ static bool is_inners_word(const char *message) {
 ** goes row by row, and so does one that inner cannot prepare: it has none of the application's aggregates. */
 static int change_text(rst_connection *c, const rst_statement_parts *parts, char **out, bool *done, char **message) {
     const char *sql = parts->whole.start, *end = parts->whole.end;
-    rst_attached *a = parts->kind < KIND_INSERT ? NULL : attached_of(c, &parts->schema, &parts->table);
+    rst_attached *a = parts->kind < KIND_INSERT ? NULL : rst_attached_of(c, &parts->schema, &parts->table);
     rst_span other;
     bool runs_whole;
     int code;
@@ -378,7 +308,7 @@ static int change_text(rst_connection *c, const rst_statement_parts *parts, char
                         a->schema, (int)(other.end - other.start), other.start);
         return SQLITE_ERROR;
     }
-    return parts->kind == KIND_INSERT ? insert_text(a, parts, out, message) : SQLITE_OK;
+    return parts->kind == KIND_INSERT ? rst_attached_insert_text(a, parts, false, out, message) : SQLITE_OK;
 }
 
 static int rewrite_change(rst_connection *c, const char *sql, const char *end, char **out, bool *done, char **message) {
@@ -400,7 +330,7 @@ static bool creates_as(const rst_schema_statement *s) {
 static int rewrite_schema(rst_connection *c, const char *sql, const char *end, char **out, bool *done, char **message) {
     const rst_schema_statement s = rst_schema_statement_read(sql, end);
     const bool mains = s.temporary || (rst_token_is(&s.verb, "CREATE") && s.schema.type == TOKEN_END);
-    rst_attached *a = mains ? NULL : attached_of(c, &s.schema, &s.name);
+    rst_attached *a = mains ? NULL : rst_attached_of(c, &s.schema, &s.name);
     rst_span other = {NULL, NULL};
     int code;
     if (a == NULL) return creates_as(&s) ? rewrite_names(c, sql, end, out) : SQLITE_OK;
@@ -421,7 +351,7 @@ static int rewrite_pragma(rst_connection *c, const char *sql, const char *end, c
     lists = rst_token_same_name(&pragma.name, "table_list");
     for (size_t i = 0; i < sizeof of_tables / sizeof of_tables[0] && rst_token_names(&pragma.argument); i++)
         of_table |= rst_token_same_name(&pragma.name, of_tables[i]);
-    if (of_table || pragma.schema.type != TOKEN_END) a = attached_of(c, &pragma.schema, &pragma.argument);
+    if (of_table || pragma.schema.type != TOKEN_END) a = rst_attached_of(c, &pragma.schema, &pragma.argument);
     *done = a != NULL || (lists && pragma.schema.type == TOKEN_END);
     if (!*done) return SQLITE_OK;
     return lists ? rst_table_list_text(&pragma, out) : whole(a, sql, end, WHOLE_SHOWS, out, message);

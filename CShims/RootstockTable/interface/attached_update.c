@@ -10,6 +10,9 @@
 /* What an INSERT gives: without a list of names every column but generated and hidden ones. */
 static bool is_named(const rst_attached_shape *shape, int i, const char *names) {
     if (names == NULL) return !shape->columns[i].generated && !shape->columns[i].hidden;
+    if (*names == '=') {
+        return rst_span_lists((rst_span){names + 1, names + strcspn(names, "\1")}, shape->columns[i].name);
+    }
     return i < (int)strlen(names) && names[i] == '1';
 }
 
@@ -45,6 +48,8 @@ static char *insert_text(const rst_attached_shape *shape, int conflict, const ch
     if (number == 0) sqlite3_str_appendall(text, " DEFAULT VALUES");
     for (int i = 0; i < number; i++) sqlite3_str_appendf(text, "%s?%d", i == 0 ? ") VALUES(" : ",", i + 1);
     if (number > 0) sqlite3_str_appendall(text, ")");
+    if (names != NULL && *names == '=' && strchr(names, '\1') != NULL)
+        sqlite3_str_appendf(text, " %s", strchr(names, '\1') + 1);
     return sqlite3_str_finish(text);
 }
 
@@ -130,7 +135,8 @@ int rst_attached_update(sqlite3_vtab *base, int count, sqlite3_value **values, s
     if (count > 1 && sqlite3_value_type(values[0]) == SQLITE_NULL) {
         const char *names = (const char *)sqlite3_value_text(columns[rst_attached_names_column(shape)]);
         const bool with_rowid = !shape->without_rowid && sqlite3_value_type(values[1]) != SQLITE_NULL;
-        if (names != NULL && (strlen(names) < NAMES_STAMP || stamp_in(names) != shape->stamp))
+        const bool lists = names != NULL && *names == '=';
+        if (names != NULL && !lists && (strlen(names) < NAMES_STAMP || stamp_in(names) != shape->stamp))
             return rst_take_message(base, SQLITE_SCHEMA,
                                     sqlite3_mprintf("database schema has changed: prepare the INSERT anew"));
         const char *doubted = in_doubt(shape, names, columns);
@@ -139,7 +145,7 @@ int rst_attached_update(sqlite3_vtab *base, int count, sqlite3_value **values, s
                                     sqlite3_mprintf("a temp trigger's INSERT into %s of attached store %s has to give "
                                                     "column %s a value: it has a DEFAULT",
                                                     shape->name, a->schema, doubted));
-        if (names != NULL) names += NAMES_STAMP;
+        if (names != NULL && !lists) names += NAMES_STAMP;
         if (with_rowid && shape->rowid == NULL) return refuse(vtab, "choose a rowid in");
         bound = sqlite3_malloc64(((sqlite3_uint64)shape->count + 1) * sizeof *bound);
         if (bound == NULL) return SQLITE_NOMEM;

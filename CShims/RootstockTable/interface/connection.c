@@ -161,7 +161,8 @@ static void free_attachments(rst_table *table) {
     rst_native_fk_free(table);
 }
 
-static const rst_schema_hooks schema_hooks = {.free_attachments = free_attachments, .refresh = rst_schema_refresh};
+static const rst_schema_hooks schema_hooks = {
+    .free_attachments = free_attachments, .refresh = rst_schema_refresh, .write_insert = rst_attached_write_insert};
 
 int rootstock_register(sqlite3 *db) {
     rst_connection *c = rst_connection_of(db);

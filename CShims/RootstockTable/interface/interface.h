@@ -3,9 +3,9 @@
 **
 ** Circle: check.c check_catalog.c check_rows.c explain.c foreign_check.c listing.c
 **   (table-valued functions share their frame with what they list).
-** Circle: attached_attach.c attached_declare.c attached_file.c attached_inner.c attached_run.c attached_table.c
-** attached_text.c attached_update.c connection.c frontdoor.c functions.c module.c open.c pragma.c rewrite_cache.c
-** sidecar.c statement_info.c
+** Circle: attached_attach.c attached_declare.c attached_file.c attached_inner.c attached_insert.c attached_run.c
+** attached_table.c attached_text.c attached_update.c connection.c frontdoor.c functions.c module.c open.c pragma.c
+** rewrite_cache.c sidecar.c statement_info.c
 **   (a connection is opened by the functions that it registers, and an attached store is a connection, opened by one).
 */
 #ifndef ROOTSTOCK_INTERFACE_INTERFACE_H

@@ -189,6 +189,8 @@ static int transform_statement(rst_connection *c, const rst_table *fired_by, con
     if (code == SQLITE_OK && parts.kind >= KIND_INSERT) table = rst_target(c, &parts.schema, &parts.table);
     if (code == SQLITE_OK && table != NULL && parts.kind != KIND_INSERT)
         code = rst_body_marked(c, fired_by, table, &parts, &marked);
+    else if (code == SQLITE_OK && table == NULL && !rewriter_of(c)->names_in_main)
+        code = schema_of(c)->schema_hooks->write_insert(c, &parts, &marked);
     if (marked != NULL) {
         const int conflict = parts.conflict; /* as it was written */
         rst_syntax_free(&tree);

@@ -1,0 +1,47 @@
+-- Temp triggers that insert into an attached database: what they leave out is its DEFAULT, and their ON CONFLICT counts.
+ATTACH 'other.db' AS x;
+CREATE TABLE x.t(a, b DEFAULT 7, c UNIQUE, "d e" DEFAULT 'd');
+CREATE TABLE x.w(k PRIMARY KEY, v NOT NULL DEFAULT (1 + 2), g AS (v || k)) WITHOUT ROWID;
+CREATE TEMP TABLE s(a, b);
+CREATE TEMP VIEW v AS SELECT * FROM s;
+CREATE TEMP TRIGGER g1 AFTER INSERT ON s BEGIN
+  INSERT INTO t(a, c) VALUES (new.a, new.b);
+  INSERT INTO w(k) VALUES (new.a);
+END;
+INSERT INTO s VALUES (1, 1), (2, 2);
+SELECT * FROM t;
+SELECT * FROM w;
+INSERT INTO s VALUES (3, 1);
+INSERT OR IGNORE INTO s VALUES (2, 1);
+INSERT OR REPLACE INTO s VALUES (4, 1);
+SELECT * FROM t;
+SELECT * FROM w;
+SELECT sql FROM sqlite_temp_schema WHERE type = 'trigger';
+DROP TRIGGER g1;
+CREATE TEMP TRIGGER g2 AFTER INSERT ON s BEGIN
+  INSERT INTO t(a, c, b) VALUES (new.a, new.b, NULL), (new.a, new.b + 100, new.a) ON CONFLICT (c) DO UPDATE SET b = excluded.b || t.a || ',', "d e" = 'kept';
+  INSERT INTO w(v, k) SELECT new.b, a FROM t WHERE true ON CONFLICT DO NOTHING;
+END;
+INSERT INTO s VALUES (5, 1);
+INSERT INTO s VALUES (6, 1);
+SELECT * FROM t;
+SELECT * FROM w;
+ALTER TABLE x.t ADD COLUMN z DEFAULT 'late';
+INSERT INTO s VALUES (7, 8);
+SELECT * FROM t;
+DROP TRIGGER g2;
+CREATE TEMP TRIGGER g3 INSTEAD OF DELETE ON v BEGIN INSERT OR FAIL INTO t(c) VALUES (old.b + 1000), (old.b + 1000); END;
+BEGIN;
+DELETE FROM v WHERE a = 5;
+SELECT * FROM t WHERE c > 500;
+COMMIT;
+CREATE TEMP TABLE t(a, c);
+CREATE TEMP TRIGGER g4 AFTER UPDATE ON s BEGIN INSERT INTO t(a, c) VALUES (new.a, old.a); END;
+UPDATE s SET a = 9 WHERE a = 5;
+SELECT * FROM temp.t;
+SELECT count(*) FROM x.t;
+CREATE TABLE main.m(a, b);
+CREATE TEMP TRIGGER g5 AFTER INSERT ON m BEGIN INSERT INTO w(k) VALUES (new.b) ON CONFLICT (k) DO UPDATE SET v = v || 'm'; END;
+INSERT INTO m VALUES (1, 50), (2, 50);
+SELECT * FROM w;
+SELECT sql FROM sqlite_temp_schema WHERE name = 'g5';
