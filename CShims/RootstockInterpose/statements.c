@@ -237,7 +237,7 @@ static bool is_reading_pragma(const rsti_statement *s) {
 static bool is_query(const rsti_statement *s) {
     if (s->kind == RSTI_CONTROL) return is_reading_pragma(s);
     if (s->kind != RSTI_CHANGE) return s->kind == RSTI_QUERY;
-    return rsti_begins_with(s->text, s->length, "WITH") && rootstock_stmt_readonly(s->real);
+    return s->read_only && rsti_begins_with(s->text, s->length, "WITH");
 }
 
 static inline int begin_and_step(rsti_statement *s, bool traced) {

@@ -264,7 +264,7 @@ static int watched_filter(sqlite3_vtab_cursor *cursor, int number, const char *t
     int code;
     rst_call_enter();
     code = rst_cursor_filter(cursor, number, text, count, values);
-    rst_damage_tell(c, code, &cursor->pVtab->zErrMsg);
+    if (store_of(c)->damage != NULL) rst_damage_tell(c, code, &cursor->pVtab->zErrMsg);
     return rst_leave(c, code);
 }
 

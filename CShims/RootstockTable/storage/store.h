@@ -52,13 +52,13 @@ typedef struct rst_store {
             bool declared_in_transaction; /* what is declared goes if the application's transaction is rolled back */
             bool schema_stale;            /* the catalog must be read again before the schema is used */
             bool collations_missing;      /* some table is declared without a collation that is not registered yet */
-            bool commits_normal;          /* rootstock_host_synchronous */
             bool tables_missing;          /* a view stands for some virtual table that could not be connected yet */
             bool interrupted;       /* the transaction is to be rolled back, which an interrupt has prevented so far */
             bool temporary_watched; /* a temp trigger's body may name a store's table, or temp's of that name */
         };
         uint64_t schema_doubts;
     };
+    bool commits_normal;          /* rootstock_host_synchronous */
     uint64_t generation;          /* of the catalog that was loaded */
     uint64_t epoch;               /* changes whenever tables or indexes may have changed */
     bool schema_changed;          /* in this write transaction */

@@ -5,6 +5,7 @@
 ** interpose_cost STORE MODE COUNT: COUNT times
 **   select    bind, step, read both columns, reset of a statement that was prepared once
 **   prepare   prepare and finalize
+**   unsynced  the same behind PRAGMA synchronous=OFF, which is the store's own to know
 ** Two counts of one mode differ by nothing but the repetitions, so start-up cancels out.
 */
 #include <stdio.h>
@@ -59,6 +60,9 @@ int main(int count, char **arguments) {
         }
         sqlite3_finalize(statement);
     } else {
+        if (strcmp(arguments[2], "unsynced") == 0 &&
+            sqlite3_exec(db, "PRAGMA synchronous=OFF", NULL, NULL, NULL) != SQLITE_OK)
+            return 7;
         for (long i = 0; i < repeats; i++) {
             if (prepare(db, &statement) != SQLITE_OK) return 3;
             sqlite3_finalize(statement);

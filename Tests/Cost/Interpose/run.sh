@@ -39,5 +39,6 @@ while read -r mode percent; do
 done <<MODES
 select 2
 prepare 3
+unsynced 3
 MODES
 exit $status
