@@ -124,6 +124,14 @@ static bool behind_min(const char *p) {
     return *p == '(' || *p == ' ' || (*p >= '\t' && *p <= '\r') || *p == '-' || *p == '/';
 }
 
+/* Whether a LIMIT at p has an OFFSET or something to tell. The former is sought first: it is near. */
+static bool limit_may_concern(const char *sql, const char *p, const char *end) {
+    for (const char *q = p + 5; end - q >= 6; q++) {
+        if ((*q | 0x20) == 'o' && are_letters(q + 1, "ffse")) return true;
+    }
+    return rst_sort_may_tell(sql, p);
+}
+
 /* What stands at p, one of the bytes looked for, may be part of a word that concerns us, or end the statement. */
 static bool may_concern(const char *sql, const char *p, const char *end) {
     switch (*p) {
@@ -150,7 +158,7 @@ static bool may_concern(const char *sql, const char *p, const char *end) {
     case 'm':
     case 'M':
         if (end - p >= 6 && (p[1] | 0x20) == 'i' && (p[2] | 0x20) == 'n' && behind_min(p + 3)) return true;
-        return p - sql >= 2 && end - p >= 3 && are_letters(p - 2, "limi") && rst_sort_may_tell(sql, p - 2);
+        return p - sql >= 2 && end - p >= 3 && are_letters(p - 2, "limi") && limit_may_concern(sql, p - 2, end);
     case ')': return rst_row_value_in(p + 1, end);
     case ';':
     case '\0': return true;

@@ -85,11 +85,15 @@ static const char *behind_quote(const char *p, const char *end) {
     return NULL;
 }
 
-/* Whether what stands at p is behind the word. */
-static bool is_behind(const char *text, const char *p, const char *word) {
+/* Whether what stands at p is behind the word, of small letters. */
+static inline bool is_behind(const char *text, const char *p, const char *word) {
     const ptrdiff_t size = (ptrdiff_t)strlen(word);
     p = behind_last(text, p);
-    return p - text > size && sqlite3_strnicmp(p - size, word, (int)size) == 0 && !joins(p[-size - 1]);
+    if (p - text <= size || joins(p[-size - 1])) return false;
+    for (ptrdiff_t i = 0; i < size; i++) {
+        if ((p[i - size] | 0x20) != word[i]) return false;
+    }
+    return true;
 }
 
 /* Whether what stands at p is such a value, `row`: in a row of VALUES. */
@@ -267,8 +271,9 @@ static rst_span value_of(const char *hole, const rst_shape *shape) {
 
 bool rst_shape_is_plain(const rst_shape *shape) {
     for (int i = 0; i < shape->count; i++) {
-        const rst_span value = inside(shape->values[i]);
-        for (const char *p = value.start; p < value.end; p++)
+        const rst_span value = shape->values[i];
+        if (*value.start != '\'') continue; /* a number */
+        for (const char *p = value.start + 1; p < value.end - 1; p++)
             if (*p == '\'' || *p == '"') return false;
     }
     return true;

@@ -66,7 +66,7 @@ done <<STATEMENTS
 8 INSERT INTO test VALUES (%, 'x')
 5 UPDATE test SET value = 'x' WHERE key = %
 5 DELETE FROM test WHERE key = %
-7 SELECT * FROM test ORDER BY key LIMIT 10 OFFSET %
+5 SELECT * FROM test ORDER BY key LIMIT 10 OFFSET %
 5 UPDATE test SET value = % WHERE value = 'x'
 7 INSERT INTO test VALUES (%, 'x') RETURNING key
 11 INSERT INTO dflt (key, value) VALUES (%, 'x')
