@@ -127,8 +127,11 @@ int rst_rewrite_pragma(rst_connection *c, const char *sql, const char *end, char
     if (rst_pragma_read(sql, end, &pragma) == NULL) return SQLITE_OK;
     if (rst_token_same_name(&pragma.name, "case_sensitive_like")) rewriter_of(c)->like_replaced = true;
     in_main = pragma.schema.type != TOKEN_END;
+    /* temp has views that triggers are made of, which are not listed. */
+    if (rst_token_same_name(&pragma.name, "table_list") &&
+        (!in_main || rst_token_same_name(&pragma.schema, "main") || rst_token_same_name(&pragma.schema, "temp")))
+        return rst_table_list_text(&pragma, out);
     if (in_main && !rst_token_same_name(&pragma.schema, "main")) return SQLITE_OK;
-    if (rst_token_same_name(&pragma.name, "table_list")) return rst_table_list_text(&pragma, out);
     while (i < count && !rst_token_same_name(&pragma.name, answers[i].name)) i++;
     if (i == count || (pragma.argument.type == TOKEN_END ? answers[i].plain : answers[i].given) == NULL)
         return SQLITE_OK;

@@ -126,20 +126,32 @@ static int list_next(sqlite3_vtab_cursor *base) {
             sqlite3_mprintf("SELECT %Q,name,type,ncol,wr,strict FROM %s(?1,'main')", schema, definition->name));
     else if (cursor->place == 0 && store_of(c)->shared != NULL && !schema_of(c)->sidecar)
         code = prepare_on(base, schema_of(c)->schema_db, sqlite3_mprintf("%s", definition->sql));
-    else
-        code = prepare_on(
-            base, c->db,
-            sqlite3_mprintf("SELECT * FROM pragma_table_list(?1) WHERE schema=%Q AND " ROOTSTOCK_NOT_MADE, schema));
-    if (code == SQLITE_OK && cursor->name != NULL)
+    else /* not pragma_table_list(), which takes no schema and would connect every table of the store */
+        code = prepare_on(base, c->db,
+                          cursor->name == NULL ? sqlite3_mprintf("PRAGMA \"%w\".table_list", schema)
+                                               : sqlite3_mprintf("PRAGMA \"%w\".table_list(%Q)", schema, cursor->name));
+    if (code == SQLITE_OK && cursor->name != NULL && sqlite3_bind_parameter_count(cursor->statement) > 0)
         code = sqlite3_bind_text(cursor->statement, 1, cursor->name, -1, SQLITE_TRANSIENT);
     return code;
 }
 
+/* table_list: whether the row is one that ROOTSTOCK_NOT_MADE leaves out. */
+static bool is_made(const pragma_cursor *cursor) {
+    const char *name = (const char *)sqlite3_column_text(cursor->statement, 1);
+    return name != NULL && strncmp(name, "rootstock ", 10) == 0 && (name[10] == 't' || name[10] == 'v') &&
+           name[11] != '\0';
+}
+
 static int next_row(sqlite3_vtab_cursor *base) {
     pragma_cursor *cursor = (pragma_cursor *)base;
-    int code = cursor->statement == NULL ? SQLITE_DONE : sqlite3_step(cursor->statement);
-    while (code == SQLITE_DONE && is_list(base) && (code = list_next(base)) == SQLITE_OK)
-        code = sqlite3_step(cursor->statement);
+    const bool list = is_list(base);
+    int code;
+    do {
+        code = cursor->statement == NULL ? SQLITE_DONE : sqlite3_step(cursor->statement);
+        while (code == SQLITE_DONE && list && (code = list_next(base)) == SQLITE_OK)
+            code = sqlite3_step(cursor->statement);
+    } while (code == SQLITE_ROW && list &&
+             sqlite3_db_handle(cursor->statement) == ((rst_eponymous *)base->pVtab)->connection->db && is_made(cursor));
     cursor->shown.row = cursor->shown.count;
     cursor->shown.count += code == SQLITE_ROW;
     if (code == SQLITE_ROW || code == SQLITE_DONE) return SQLITE_OK;

@@ -2,6 +2,8 @@
 CREATE TABLE item(a, b, c);
 CREATE TABLE log(x);
 CREATE TEMP TRIGGER noted AFTER INSERT ON main.item BEGIN INSERT INTO log VALUES ('noted ' || new.a || ' ' || new.b); END;
+PRAGMA temp.table_list('rootstock text 0'); -- of what a temp trigger is made of nothing is listed
+PRAGMA temp.table_list('rootstock view 1');
 CREATE TEMP TRIGGER "it's" BEFORE DELETE ON item WHEN old.b > 0 BEGIN INSERT INTO log VALUES ('it''s ' || old.b); END;
 CREATE TEMP TRIGGER IF NOT EXISTS noted AFTER INSERT ON item BEGIN SELECT 1; END;
 CREATE TEMP TRIGGER noted AFTER INSERT ON item BEGIN SELECT 1; END;
