@@ -31,7 +31,7 @@ int rst_transform_object(rst_connection *c, const char *sql, char **out, char **
 int rst_triggers_load(rst_connection *c, char **message);
 /* Whether the loaded schema has any, or temp has one on a table of the store. */
 bool rst_triggers_exist(const rst_connection *c);
-/* Row estimates that ANALYZE left (statistics.c). */
-int rst_statistics_load(rst_connection *c, rst_table **tables, int count);
+/* Row estimates that ANALYZE left, of these tables by these names. */
+int rst_statistics_load(rst_connection *c, rst_table **tables, int count, const rst_table_names *names);
 
 #endif

@@ -78,7 +78,7 @@ static int load_tables(rst_connection *c, const rst_catalog *catalog, const rst_
         code = rst_table_names_make(tables, count, &names);
         if (code == SQLITE_OK) code = complete_indexed(catalog, changed, &names, message);
         if (code == SQLITE_OK) code = rst_table_names_refer(tables, count, &names);
-        if (code == SQLITE_OK) code = rst_statistics_load(c, tables, count);
+        if (code == SQLITE_OK) code = rst_statistics_load(c, tables, count, &names);
     }
     if (code != SQLITE_OK) {
         rst_table_names_free(&names);

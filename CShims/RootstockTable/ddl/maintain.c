@@ -293,7 +293,7 @@ static int analyze(rst_connection *c, const char *sql, char **message) {
         /* Plans are made anew with the figures. */
         store_of(c)->epoch++;
         rst_trigger_doubt_all(c); /* a change of the schema makes them by the new ones */
-        code = rst_statistics_load(c, schema->tables, schema->table_count);
+        code = rst_statistics_load(c, schema->tables, schema->table_count, &schema->names);
         schema->triggers_epoch = store_of(c)->epoch;
     }
     sqlite3_free(text);
@@ -305,13 +305,52 @@ static void analyze_function(sqlite3_context *context, int count, sqlite3_value 
     rst_function_run(context, values, analyze);
 }
 
-int rst_statistics_load(rst_connection *c, rst_table **tables, int count) {
+/* A row's texts: table, index or NULL, figures. */
+static int take_statistics(const rst_table_names *names, const rootstock_value texts[3]) {
+    const char *p = texts[2].as.data, *end = p + texts[2].size;
+    char *name = sqlite3_mprintf("%.*s", (int)texts[0].size, (const char *)texts[0].as.data);
+    const rst_named_table *named = rst_table_names_find(names, name);
+    rst_table *table = named == NULL ? NULL : named->table;
+    rst_token token;
+    bool partial = false;
+    double rows = 0;
+    sqlite3_free(name);
+    if (name == NULL) return SQLITE_NOMEM;
+    if (table == NULL || strlen(table->name) != texts[0].size ||
+        sqlite3_strnicmp(table->name, texts[0].as.data, (int)texts[0].size) != 0)
+        return SQLITE_OK;
+    token = rst_token_next(&p, end);
+    for (size_t i = 0; i < token.size && token.type == TOKEN_NUMBER; i++) rows = rows * 10 + (token.text[i] - '0');
+    for (int i = 0; i < table->index_count && texts[1].type == VALUE_TEXT; i++) {
+        rst_index *index = &table->indexes[i];
+        if (strlen(index->name) != texts[1].size ||
+            sqlite3_strnicmp(index->name, texts[1].as.data, (int)texts[1].size) != 0)
+            continue;
+        partial = index->where != NULL;
+        if (partial) index->table_rows = rows;
+        if (index->rows_per_prefix == NULL) {
+            index->rows_per_prefix = sqlite3_malloc64(((sqlite3_uint64)index->part_count + 1) * sizeof(double));
+        }
+        if (index->rows_per_prefix == NULL) break;
+        for (int k = 0; k < index->part_count; k++) {
+            double per = 0;
+            token = rst_token_next(&p, end);
+            for (size_t d = 0; d < token.size && token.type == TOKEN_NUMBER; d++)
+                per = per * 10 + (token.text[d] - '0');
+            index->rows_per_prefix[k] = per > 0 ? per : 1;
+        }
+    }
+    if (rows > 0 && !partial) table->table_rows = rows;
+    return SQLITE_OK;
+}
+
+int rst_statistics_load(rst_connection *c, rst_table **tables, int count, const rst_table_names *names) {
     rst_table *statistics = NULL;
     rst_walker walker;
     rootstock_slice key, value;
     rootstock_transaction *transaction =
         definitions_of(c)->loading != NULL ? definitions_of(c)->loading : store_of(c)->writer;
-    int code;
+    int code, taken = SQLITE_OK;
     for (int i = 0; i < count; i++) {
         if (tables[i]->internal && strcmp(tables[i]->name, "sqlite_stat1") == 0) statistics = tables[i];
     }
@@ -323,7 +362,7 @@ int rst_statistics_load(rst_connection *c, rst_table **tables, int count) {
     code = rst_walker_open(c, transaction, &statistics->tree, &walker);
     if (code == SQLITE_NOMEM) return code;
     if (code != SQLITE_OK) return SQLITE_OK; /* being created */
-    for (code = rst_walker_move(&walker, ROOTSTOCK_FIRST, &key, &value); code == ROOTSTOCK_OK;
+    for (code = rst_walker_move(&walker, ROOTSTOCK_FIRST, &key, &value); code == ROOTSTOCK_OK && taken == SQLITE_OK;
          code = rst_walker_move(&walker, ROOTSTOCK_NEXT, &key, &value)) {
         rootstock_row row;
         rootstock_value texts[3];
@@ -331,42 +370,10 @@ int rst_statistics_load(rst_connection *c, rst_table **tables, int count) {
         for (int i = 0; i < 3; i++) {
             if (rootstock_row_column(&row, i, &texts[i], NULL) != SQLITE_OK) texts[i].type = VALUE_NULL;
         }
-        if (texts[0].type != VALUE_TEXT || texts[2].type != VALUE_TEXT) continue;
-        for (int t = 0; t < count; t++) {
-            rst_table *table = tables[t];
-            const char *p = texts[2].as.data, *end = p + texts[2].size;
-            rst_token token = rst_token_next(&p, end);
-            bool partial = false;
-            double rows = 0;
-            if (strlen(table->name) != texts[0].size ||
-                sqlite3_strnicmp(table->name, texts[0].as.data, (int)texts[0].size) != 0)
-                continue;
-            for (size_t i = 0; i < token.size && token.type == TOKEN_NUMBER; i++)
-                rows = rows * 10 + (token.text[i] - '0');
-            for (int i = 0; i < table->index_count && texts[1].type == VALUE_TEXT; i++) {
-                rst_index *index = &table->indexes[i];
-                if (strlen(index->name) != texts[1].size ||
-                    sqlite3_strnicmp(index->name, texts[1].as.data, (int)texts[1].size) != 0)
-                    continue;
-                partial = index->where != NULL;
-                if (partial) index->table_rows = rows;
-                if (index->rows_per_prefix == NULL) {
-                    index->rows_per_prefix = sqlite3_malloc64(((sqlite3_uint64)index->part_count + 1) * sizeof(double));
-                }
-                if (index->rows_per_prefix == NULL) break;
-                for (int k = 0; k < index->part_count; k++) {
-                    double per = 0;
-                    token = rst_token_next(&p, end);
-                    for (size_t d = 0; d < token.size && token.type == TOKEN_NUMBER; d++)
-                        per = per * 10 + (token.text[d] - '0');
-                    index->rows_per_prefix[k] = per > 0 ? per : 1;
-                }
-            }
-            if (rows > 0 && !partial) table->table_rows = rows;
-        }
+        if (texts[0].type == VALUE_TEXT && texts[2].type == VALUE_TEXT) taken = take_statistics(names, texts);
     }
     rst_walker_close(&walker);
-    return SQLITE_OK;
+    return taken;
 }
 
 /* ---- user_version, application_id, schema_version ---- */
