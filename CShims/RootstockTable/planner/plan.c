@@ -262,8 +262,13 @@ static void consider(rst_table *table, sqlite3_index_info *info, rst_candidate *
     }
     if (k->leading > 0) {
         rst_candidate walk = *k; /* of the whole index, in its order */
+        const int sought = k->equals + (k->lower >= 0 || k->upper >= 0);
         /* Without statistics of what follows nothing tells how many values there are. */
         if (k->equals == 0 && k->upper < 0 && (k->lower < 0 || k->from_null)) return;
+        /* A text has another label behind each value (collated_key.c). */
+        for (int i = 0; i < sought && i < k->part_count; i++) {
+            if (by_labels(&k->parts[i])) return;
+        }
         walk.parts = table->indexes[k->index].parts;
         walk.part_count = table->indexes[k->index].part_count;
         walk.leading = walk.equals = walk.in = 0;

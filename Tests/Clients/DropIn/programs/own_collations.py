@@ -187,6 +187,16 @@ for number, (declared, key) in enumerate([('NOCASE', 'BINARY'), ('fold', 'BINARY
                       "UPDATE OR REPLACE t SET k = k || 'q' WHERE a > 2"]:
         print(declared, key, statement, '->', connection.execute(statement).rowcount, connection.execute('SELECT * FROM t ORDER BY hex(k)').fetchall())
 
+# Behind a column of few values, of an index that ANALYZE has looked at: a text has another key behind each of them.
+connection = connect('few.db')
+connection.executescript('''CREATE TABLE t(id INTEGER PRIMARY KEY, a INT, k TEXT COLLATE backwards, n INT, r TEXT COLLATE RTRIM);
+    CREATE INDEX t_ak ON t(a, k); CREATE INDEX t_kn ON t(k, n); CREATE INDEX t_rk ON t(r, k DESC);
+    INSERT INTO t WITH RECURSIVE i(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM i WHERE x < 600)
+      SELECT x, x % 3, char(97 + x * 7 % 26, 97 + x % 5), x % 90, CASE x % 2 WHEN 0 THEN 'r' ELSE 'q ' END FROM i; ANALYZE''')
+for condition in ("k = 'ha'", "k > 'yb'", "k < 'yb'", "k IN ('ha', 'ib', 'zz', 5)", "k BETWEEN 'c' AND 'b'", 'k IS NULL', 'n = 7', 'n > 87', "k = 'none'"):
+    for columns in ('count(*), sum(id)', 'DISTINCT a', 'DISTINCT r', 'DISTINCT k', 'count(DISTINCT a)'):
+        print(condition, columns, connection.execute('SELECT %s FROM t WHERE %s ORDER BY 1' % (columns, condition)).fetchall())
+
 # A collation that ends the transaction, or a savepoint, while a key is sought: what becomes of the statement differs, the tables stay whole.
 for number, ending in enumerate(['ROLLBACK', 'COMMIT', 'ROLLBACK TO a', 'RELEASE a']):
     connection = sqlite3.connect('ends%d.db' % number, isolation_level=None)
