@@ -116,7 +116,10 @@ static void visit(once *o, const rst_syntax *node) {
             if (core->kind == SYNTAX_CORE) tell_core(o, node, core);
         }
     }
-    for (const rst_syntax *child = node->first; child != NULL; child = child->next) visit(o, child);
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
+        /* SQLite names a result by its text, where it has no alias */
+        if (child->kind != SYNTAX_RESULT || child->first->next != NULL) visit(o, child);
+    }
 }
 
 int rst_distinct_tell(rst_connection *c, rst_draft *draft) {

@@ -162,7 +162,7 @@ import Testing
     static let plansBehindFewValues: [(String, String)] = [
         ("SELECT id FROM t WHERE b = 3", "SEARCH t USING COVERING INDEX tab (ANY(a) AND b=?)"),
         ("SELECT d FROM t WHERE b > 390 ORDER BY a DESC, b DESC", "SEARCH t USING INDEX tab (ANY(a) AND b>?)"),
-        ("SELECT d FROM t WHERE c = 'c7'", "SEARCH t USING INDEX tadc (ANY(a) AND ANY(d) AND c=?)"),
+        ("SELECT d FROM t WHERE c = 'c7'", "SEARCH t USING COVERING INDEX tadc (ANY(a) AND ANY(d) AND c=?)"),
         ("UPDATE t SET d = 1 WHERE b = 3", "SEARCH t USING INDEX tab (ANY(a) AND b=?)"),
         ("SELECT id FROM t WHERE a = 1 AND b = 3", "SEARCH t USING COVERING INDEX tab (a=? AND b=?)"),
         ("SELECT e FROM t WHERE a IN (1, 0) ORDER BY a, b", "SEARCH t USING INDEX tab (a=?)"),
