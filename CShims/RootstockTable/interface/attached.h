@@ -188,7 +188,7 @@ int rst_attach_rewrite(rst_connection *c, const char *p, const char *end, char *
 int rst_attached_insert_text(rst_attached *a, const struct rst_statement_parts *parts, bool body, char **out,
                              char **message);
 /* An INSERT in the body of a temp trigger, if it is one into a table of an attached store; otherwise *out is null. Its
-** ON CONFLICT stays, to be refused, if it names NEW, OLD or an alias. SQLITE_OK or SQLITE_NOMEM. */
+** ON CONFLICT stays, to be refused, if it names NEW, OLD or an alias, or reads tables. SQLITE_OK or SQLITE_NOMEM. */
 int rst_attached_write_insert(rst_connection *c, const struct rst_statement_parts *parts, char **out);
 
 /* ---- attached_text.c ---- */

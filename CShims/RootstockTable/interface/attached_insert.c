@@ -87,11 +87,15 @@ int rst_attached_insert_text(rst_attached *a, const rst_statement_parts *parts, 
     return code == SQLITE_OK && *out == NULL ? SQLITE_NOMEM : code;
 }
 
-static bool names_row(rst_span text) {
+/* Whether it names NEW or OLD, or reads tables: a name may mean another database's there than in the store alone. */
+static bool reads_beside(rst_span text) {
     const char *p = text.start;
     rst_token before = {TOKEN_END, p, 0}, token;
-    for (; p != NULL && (token = rst_token_next(&p, text.end)).type != TOKEN_END; before = token)
+    for (; p != NULL && (token = rst_token_next(&p, text.end)).type != TOKEN_END; before = token) {
         if (rst_token_mark(&token, ".") && rst_token_is_row(&before)) return true;
+        if (rst_token_is(&token, "SELECT") || (rst_token_is(&before, "IN") && !rst_token_mark(&token, "(")))
+            return true;
+    }
     return false;
 }
 
@@ -103,8 +107,10 @@ int rst_attached_write_insert(rst_connection *c, const rst_statement_parts *part
     int code;
     *out = NULL;
     if (a == NULL || parts->source == SOURCE_DEFAULT) return SQLITE_OK;
-    if (parts->upsert.start != NULL && (parts->alias.type != TOKEN_END || names_row(parts->upsert))) return SQLITE_OK;
-    code = rst_attached_insert_text(a, parts, true, out, &message);
+    if (parts->upsert.start != NULL && (parts->alias.type != TOKEN_END || reads_beside(parts->upsert)))
+        return SQLITE_OK;
+    code = parts->upsert.start == NULL ? SQLITE_OK : rst_function_proxies_lend(c, a->inner, &a->functions);
+    if (code == SQLITE_OK) code = rst_attached_insert_text(a, parts, true, out, &message);
     sqlite3_free(message);
     return code == SQLITE_NOMEM ? code : SQLITE_OK; /* what is wrong with it SQLite says when it fires */
 }

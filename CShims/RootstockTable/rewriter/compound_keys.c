@@ -37,25 +37,39 @@ static const rst_syntax *ordering_name(const rst_syntax *term, bool *plain) {
     return *plain && node->kind == SYNTAX_NAME ? node : NULL;
 }
 
-/* Whether SQLite finds what ORDER BY names without the key's own name: that a result with another alias is. */
+/* Whether the name is a result of the SELECT with another alias, or another result's alias besides: the key's own would
+** be found first. */
+static bool is_ambiguous(const rst_syntax *core, const rst_token *wanted) {
+    bool named = false, alias = false;
+    for (const rst_syntax *result = core->first; core->kind == SYNTAX_CORE && result != NULL; result = result->next) {
+        rst_token written = {TOKEN_END, result->start, 0}, called = written, none;
+        const rst_syntax *name;
+        if (result->kind != SYNTAX_RESULT) continue;
+        name = rst_syntax_unwrap(result->first);
+        if (name->kind == SYNTAX_NAME) written = rst_syntax_name(name, &none);
+        if (result->first->next != NULL) called = rst_syntax_name(result->last->last, &none);
+        if (called.type != TOKEN_END && rst_token_alike(&called, wanted))
+            alias = true;
+        else if (written.type != TOKEN_END && rst_token_alike(&written, wanted)) {
+            if (called.type != TOKEN_END) return true;
+            named = true;
+        }
+    }
+    return named && alias;
+}
+
+/* Whether SQLite finds what ORDER BY names without the key's own name. */
 static bool orders_plainly(const rst_syntax *select) {
     const rst_syntax *order = rst_syntax_child(select, SYNTAX_ORDER);
     for (const rst_syntax *term = order == NULL ? NULL : order->first; term != NULL; term = term->next) {
         bool plain;
         const rst_syntax *name = ordering_name(term, &plain);
-        rst_token wanted, written, none;
+        rst_token wanted, none;
         if (!plain) return false;
         if (name == NULL) continue;
         wanted = rst_syntax_name(name, &none);
-        for (const rst_syntax *core = select->first; core != NULL; core = core->next) {
-            for (const rst_syntax *result = core->first; core->kind == SYNTAX_CORE && result != NULL;
-                 result = result->next) {
-                if (result->kind != SYNTAX_RESULT || result->first->next == NULL) continue;
-                if (rst_syntax_unwrap(result->first)->kind != SYNTAX_NAME) continue;
-                written = rst_syntax_name(rst_syntax_unwrap(result->first), &none);
-                if (rst_token_alike(&written, &wanted)) return false;
-            }
-        }
+        for (const rst_syntax *core = select->first; core != NULL; core = core->next)
+            if (is_ambiguous(core, &wanted)) return false;
     }
     return true;
 }
@@ -72,12 +86,25 @@ static void write_key(rst_rewriting *w, const rst_scope_item *item, const rst_sy
                             : sqlite3_mprintf(" AS %.*s", (int)written.size, written.text));
 }
 
-/* The star of one table, its key as rowid. */
-static void write_star(rst_rewriting *w, const rst_table *table, const rst_syntax *star) {
-    sqlite3_str *list = sqlite3_str_new(NULL);
-    for (int i = 0; i < table->column_count; i++) {
-        if (i > 0) sqlite3_str_appendall(list, ",");
-        if (i == table->rowid_column) sqlite3_str_appendf(list, "%s AS ", rst_rowid_word(table));
+/* The star of these tables, their keys as rowid. */
+static void write_star(rst_rewriting *w, const rst_scope_item *items, int count, const rst_syntax *star) {
+    sqlite3_str *list;
+    bool has_key = false;
+    for (int k = 0; k < count; k++) {
+        const rst_table *table = items[k].table;
+        if (table == NULL || items[k].name.type == TOKEN_END) return;
+        has_key |= table->rowid_column >= 0 && rst_rowid_word(table) != NULL;
+    }
+    if (!has_key) return;
+    list = sqlite3_str_new(NULL);
+    for (int i = 0, k = 0; k < count; i + 1 < items[k].table->column_count ? i++ : (k++, i = 0)) {
+        const rst_table *table = items[k].table;
+        const char *rowid = i == table->rowid_column ? rst_rowid_word(table) : NULL;
+        sqlite3_str_appendf(list, "%s%.*s.", i + k > 0 ? "," : "", (int)items[k].name.size, items[k].name.text);
+        if (rowid != NULL)
+            sqlite3_str_appendf(list, "%s AS ", rowid);
+        else
+            sqlite3_str_appendf(list, "\"%w\" AS ", table->columns[i].name);
         sqlite3_str_appendf(list, "\"%w\"", table->columns[i].name);
     }
     rst_edits_add(&w->edits, star->start, star->end, sqlite3_str_finish(list));
@@ -92,9 +119,12 @@ static void write_keys(rst_rewriting *w, const rst_syntax *core, bool outermost)
         int column;
         if (result->kind != SYNTAX_RESULT) continue;
         if (result->first->kind == SYNTAX_STAR) {
-            const rst_table *table = scope.items[0].table;
-            if (scope.count == 1 && table != NULL && table->rowid_column >= 0 && rst_rowid_word(table) != NULL)
-                write_star(w, table, result->first);
+            const rst_token first = rst_syntax_token(result->first, 0);
+            item = rst_token_mark(&first, "*") ? NULL : rst_scope_named(&scope, &first);
+            if (item != NULL)
+                write_star(w, item, 1, result->first);
+            else if (rst_token_mark(&first, "*") && !scope.merged)
+                write_star(w, scope.items, scope.count, result->first);
             continue;
         }
         item = rst_scope_column(&scope, rst_syntax_unwrap(result->first), &column);

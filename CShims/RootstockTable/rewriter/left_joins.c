@@ -49,8 +49,11 @@ static bool is_column_of(const joins *s, const rst_syntax *node, int item) {
     rst_token qualifier;
     int column;
     if (node->kind != SYNTAX_NAME) return false;
-    if (found->table != NULL) return rst_scope_column(&s->scope, node, &column) == found;
-    (void)rst_syntax_name(node, &qualifier);
+    if (found->table != NULL && rst_scope_column(&s->scope, node, &column) == found) return true;
+    const rst_token name = rst_syntax_name(node, &qualifier);
+    if (found->table != NULL)
+        return qualifier.type != TOKEN_END && !found->table->without_rowid && rst_token_is_rowid(&name) &&
+               rst_scope_named(&s->scope, &qualifier) == found;
     /* A name that it does not have can be that of an outer SELECT's item. */
     return qualifier.type != TOKEN_END && s->outermost && is_ours(found) &&
            rst_scope_named(&s->scope, &qualifier) == found;
@@ -107,9 +110,20 @@ static bool needs_row(const joins *s, const rst_syntax *node, int item) {
     }
 }
 
+/* What likely(X), unlikely(X) or likelihood(X, Y) is about; or null. */
+static const rst_syntax *hinted(const rst_syntax *node) {
+    const rst_token name = rst_syntax_token(node, 0);
+    return node->kind == SYNTAX_CALL &&
+                   (rst_token_same_name(&name, "likely") || rst_token_same_name(&name, "unlikely") ||
+                    rst_token_same_name(&name, "likelihood"))
+               ? node->first->next
+               : NULL;
+}
+
 /* Whether the condition is true only where the item has a row. */
 static bool rejects(const joins *s, const rst_syntax *node, int item) {
     node = rst_syntax_unwrap(node);
+    for (const rst_syntax *inner = hinted(node); inner != NULL; inner = hinted(node)) node = rst_syntax_unwrap(inner);
     if (node->kind != SYNTAX_AND) return needs_row(s, node, item);
     for (const rst_syntax *term = node->first; term != NULL; term = term->next)
         if (rejects(s, term, item)) return true;

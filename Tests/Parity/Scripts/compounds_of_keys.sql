@@ -27,3 +27,12 @@ SELECT * FROM made;
 SELECT name FROM pragma_table_info('made');
 INSERT INTO made SELECT id FROM v UNION SELECT r FROM v;
 SELECT id FROM made;
+-- the key's own name is not found before an alias, and a star's columns keep theirs
+SELECT id, n AS id FROM v WHERE id < 3 UNION ALL SELECT n, n FROM v WHERE id > 3 ORDER BY id, 1;
+SELECT n AS id, id FROM v WHERE id < 3 UNION ALL SELECT n, n FROM v WHERE id > 3 ORDER BY id, 2;
+SELECT id AS id FROM v UNION SELECT n FROM v ORDER BY id;
+SELECT *, id AS n FROM v UNION SELECT n, n, n, n FROM v ORDER BY n, 1, 2;
+SELECT v.*, r AS id FROM v UNION SELECT n, n, n, n FROM v ORDER BY id, 2;
+SELECT v.* FROM v, u UNION SELECT n, n, n FROM v ORDER BY 1, 2;
+SELECT * FROM v AS x, v AS y WHERE x.id = y.id UNION SELECT n, n, n, n, n, n FROM v ORDER BY 1, 2, 3, 4, 5, 6;
+SELECT * FROM main.v UNION SELECT n, n, n FROM v ORDER BY 1, 2;

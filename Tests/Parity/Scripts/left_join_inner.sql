@@ -70,3 +70,8 @@ SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON a.x = b.x AND c.id = 1 JOIN c ON 1
 SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON a.x = b.x AND c.id = 1 JOIN c ON 1 WHERE b.x OR b.y ORDER BY 1, 2, 3;
 SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON a.x = b.x AND c.id = 1 JOIN c ON 1 WHERE coalesce(b.x, 1) = 1 ORDER BY 1, 2, 3;
 SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON a.x = b.x AND c.id = 1 JOIN c ON 1 WHERE CASE WHEN b.x THEN 1 END ORDER BY 1, 2, 3;
+SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON a.x = b.x AND c.id = 1 JOIN c ON 1 WHERE likely(b.t = 'k') ORDER BY 1, 2, 3;
+SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON a.x = b.x AND c.id = 1 JOIN c ON 1 WHERE (unlikely((likelihood(b.t, 0.5) = 'k'))) ORDER BY 1, 2, 3;
+SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON a.x = b.x AND c.id = 1 JOIN c ON 1 WHERE unlikely(likelihood(b.y > 0, 0.5) AND a.x) ORDER BY 1, 2, 3;
+SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON a.x = b.x AND c.id = 1 JOIN c ON 1 WHERE b.rowid > 0 ORDER BY 1, 2, 3;
+SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON a.x = b.x AND c.id = 1 JOIN c ON 1 WHERE b._rowid_ IS NOT NULL ORDER BY 1, 2, 3;

@@ -348,6 +348,8 @@ def refusals():
         connection.execute("CREATE TABLE IF NOT EXISTS r.t(a INTEGER PRIMARY KEY, b)")
         connection.execute("CREATE TEMP TABLE m AS SELECT 3 AS a")
         connection.execute("CREATE TEMP TRIGGER fires AFTER INSERT ON m BEGIN INSERT INTO t VALUES (new.a, 1) ON CONFLICT DO UPDATE SET b = new.a; END")
+        connection.execute("CREATE TEMP TABLE n AS SELECT 3 AS a")
+        connection.execute("CREATE TEMP TRIGGER reads AFTER INSERT ON n BEGIN INSERT INTO t VALUES (new.a, 1) ON CONFLICT DO UPDATE SET b = (SELECT max(a) FROM n); END")
         connection.execute("DROP TABLE IF EXISTS r.dated")
         connection.execute("CREATE TABLE r.dated(a, at DEFAULT CURRENT_DATE, n DEFAULT NULL)")
         connection.execute("CREATE TEMP TRIGGER leaves AFTER DELETE ON m BEGIN INSERT INTO dated(a) VALUES (old.a); END")
@@ -360,6 +362,7 @@ def refusals():
             ("RETURNING on a table of attached store r cannot read other tables", "DELETE FROM r.t WHERE a IN (SELECT 1 FROM m) RETURNING a"),
             ("cannot create triggers on virtual tables", "CREATE TEMP TRIGGER hangs AFTER INSERT ON r.t BEGIN SELECT 1; END"),
             ('UPSERT not implemented for virtual table "t"', "INSERT INTO m VALUES (1)"),
+            ('UPSERT not implemented for virtual table "t"', "INSERT INTO n VALUES (1)"),
             *([("INSERT into dated of attached store r has to give column at a value", "DELETE FROM m")] if "native" in main else []),
             ("table sqlite_master may not be modified", "DELETE FROM r.sqlite_master"),
             ("sqlite3_backup_init does not reach attached store r", lambda: connection.backup(sqlite3.connect("copy.db"), name="r")),
