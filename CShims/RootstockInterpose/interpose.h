@@ -156,6 +156,9 @@ enum rsti_kind {
     RSTI_SCHEMA   /* everything else: what may change a schema */
 };
 
+/* Where a transaction or a savepoint is begun or ended. */
+enum rsti_bound { RSTI_NONE, RSTI_BEGIN, RSTI_SAVEPOINT, RSTI_COMMIT /* END, RELEASE */, RSTI_BACK };
+
 enum { RSTI_COUNTERS = SQLITE_STMTSTATUS_FILTER_HIT + 1 };
 
 /* What the program holds as a sqlite3_stmt* of a store. */
@@ -167,7 +170,7 @@ struct rsti_statement {
     char *text; /* as the program gave it, NUL-terminated; behind the struct */
     int length;
     unsigned flags;
-    uint8_t kind;
+    uint8_t kind, bound;
     int room;           /* for the text */
     bool legacy;        /* from sqlite3_prepare */
     bool rewritten;     /* real was prepared from another text */
@@ -387,7 +390,7 @@ void rsti_synchronous(rsti_database *d);
 bool rsti_is_wal(const rsti_database *d, const char *schema);
 
 /* ---- text.c ---- */
-enum rsti_kind rsti_kind_of(const char *text, int bytes);
+enum rsti_kind rsti_kind_of(const char *text, int bytes, enum rsti_bound *bound);
 /* Whether that word begins the text. */
 bool rsti_begins_with(const char *text, int bytes, const char *word);
 char *rsti_expanded(rsti_statement *s);

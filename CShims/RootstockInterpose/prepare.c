@@ -120,6 +120,7 @@ int rsti_prepare_text(rsti_database *d, const char *text, int bytes, unsigned fl
     const int length = length_of(text, bytes);
     compiled c;
     rsti_statement *s;
+    enum rsti_bound bound;
     int code, room;
     *statement = NULL;
     if (d->failed) return SQLITE_MISUSE;
@@ -158,13 +159,33 @@ int rsti_prepare_text(rsti_database *d, const char *text, int bytes, unsigned fl
     s->flags = flags;
     s->legacy = legacy;
     s->own = d->own > 0;
-    s->kind = (uint8_t)rsti_kind_of(s->text, s->length);
+    s->kind = (uint8_t)rsti_kind_of(s->text, s->length, &bound);
+    s->bound = (uint8_t)bound;
     take(s, &c);
     s->older = d->statements;
     if (s->older != NULL) s->older->newer = s;
     d->statements = s;
     *statement = s;
     return SQLITE_OK;
+}
+
+/* Whether the front door makes of a kept BEGIN, COMMIT and the like what real was prepared from. Which databases
+** SQLite locks for it, and what an authorizer says, are not in the text. */
+static bool becomes_the_same(const rsti_statement *s) {
+    const rsti_database *d = s->database;
+    char *rewritten = NULL, *message = NULL;
+    const char *end, *before;
+    bool same;
+    if (s->bound == RSTI_NONE || d->authorize != NULL || d->attaches || s->definitions != d->definitions) return false;
+    same = rootstock_rewrite(d->db, s->text, s->length, &rewritten, &end, &message) == SQLITE_OK;
+    if (same && s->rewritten != (rewritten != NULL)) same = false;
+    if (same && rewritten != NULL) {
+        before = sqlite3_sql(s->real);
+        same = before != NULL && strcmp(before, rewritten) == 0;
+    }
+    if (rewritten != NULL) sqlite3_free(rewritten);
+    if (message != NULL) sqlite3_free(message);
+    return same;
 }
 
 int rsti_outdated(rsti_statement *s, bool *outdated) {
@@ -174,7 +195,7 @@ int rsti_outdated(rsti_statement *s, bool *outdated) {
     *outdated = false;
     if (s->kind == RSTI_CONTROL || s->kind == RSTI_SCHEMA) {
         /* What they become depends on what the transaction did, and on more than the schema. */
-        *outdated = s->serial != d->serial;
+        *outdated = s->serial != d->serial && !becomes_the_same(s);
         return SQLITE_OK;
     }
     if (s->definitions != d->definitions) {

@@ -34,8 +34,7 @@ static int renew(rsti_statement *s) {
 static int write_back(rsti_statement *s) {
     rsti_database *d = s->database;
     int code;
-    if (rsti_begins_with(s->text, s->length, "ROLLBACK"))
-        return SQLITE_OK; /* what is held back goes with it, or is told to go */
+    if (s->bound == RSTI_BACK) return SQLITE_OK; /* what is held back goes with it, or is told to go */
     code = rsti_write_back(d);
     return code == SQLITE_OK ? SQLITE_OK : rsti_failed(d, rsti_fail(d, code, NULL));
 }
@@ -57,7 +56,7 @@ static int begin(rsti_statement *s) {
     if (__builtin_expect(d->asks_synchronous, 0)) rsti_synchronous(d);
     if (s->kind == RSTI_CONTROL) {
         if (sqlite3_get_autocommit(d->db)) d->has_savepoint = false;
-        if (rsti_begins_with(s->text, s->length, "SAVEPOINT")) d->has_savepoint = true;
+        if (s->bound == RSTI_SAVEPOINT) d->has_savepoint = true;
     }
     d->serial++;
     if (s->kind == RSTI_CHANGE) __atomic_store_n(&d->counted_at, -1, __ATOMIC_RELAXED);
@@ -105,11 +104,10 @@ static int step_control(rsti_statement *s) {
     const bool within = changing_within(d) != NULL;
     int code;
     /* Beside a query that reads an older snapshot BEGIN IMMEDIATE waits for nobody, and says so. */
-    if (sqlite3_get_autocommit(d->db) &&
-        (rsti_begins_with(s->text, s->length, "BEGIN") || rsti_begins_with(s->text, s->length, "SAVEPOINT")))
+    if (sqlite3_get_autocommit(d->db) && (s->bound == RSTI_BEGIN || s->bound == RSTI_SAVEPOINT))
         rootstock_hold_snapshot(d->db, true);
     code = sqlite3_step(s->real);
-    if (code != SQLITE_DONE || !rsti_begins_with(s->text, s->length, "ROLLBACK")) return code;
+    if (code != SQLITE_DONE || s->bound != RSTI_BACK) return code;
     if (!sqlite3_get_autocommit(d->db)) rootstock_abort_reads(d->db); /* ROLLBACK TO */
     if (d->blobs != NULL || within) rsti_blobs_expire(d, NULL, NULL);
     if (within && !sqlite3_get_autocommit(d->db)) { /* ROLLBACK TO */

@@ -19,25 +19,33 @@ static bool is_select(const char *text, int bytes) {
     return ((begins | 0x2020202020202020u) & of) == wanted && text[6] == ' ';
 }
 
-enum rsti_kind rsti_kind_of(const char *text, int bytes) {
+enum rsti_kind rsti_kind_of(const char *text, int bytes, enum rsti_bound *bound) {
     static const struct {
         const char *word;
         enum rsti_kind kind;
+        enum rsti_bound bound;
     } words[] = {
-        {"SELECT", RSTI_QUERY},    {"VALUES", RSTI_QUERY},   {"INSERT", RSTI_CHANGE},    {"UPDATE", RSTI_CHANGE},
-        {"DELETE", RSTI_CHANGE},   {"REPLACE", RSTI_CHANGE}, {"WITH", RSTI_CHANGE},      {"BEGIN", RSTI_CONTROL},
-        {"COMMIT", RSTI_CONTROL},  {"END", RSTI_CONTROL},    {"ROLLBACK", RSTI_CONTROL}, {"SAVEPOINT", RSTI_CONTROL},
-        {"RELEASE", RSTI_CONTROL}, {"PRAGMA", RSTI_CONTROL}, {"EXPLAIN", RSTI_CONTROL},
+        {"SELECT", RSTI_QUERY, RSTI_NONE},      {"VALUES", RSTI_QUERY, RSTI_NONE},
+        {"INSERT", RSTI_CHANGE, RSTI_NONE},     {"UPDATE", RSTI_CHANGE, RSTI_NONE},
+        {"DELETE", RSTI_CHANGE, RSTI_NONE},     {"REPLACE", RSTI_CHANGE, RSTI_NONE},
+        {"WITH", RSTI_CHANGE, RSTI_NONE},       {"BEGIN", RSTI_CONTROL, RSTI_BEGIN},
+        {"COMMIT", RSTI_CONTROL, RSTI_COMMIT},  {"END", RSTI_CONTROL, RSTI_COMMIT},
+        {"ROLLBACK", RSTI_CONTROL, RSTI_BACK},  {"SAVEPOINT", RSTI_CONTROL, RSTI_SAVEPOINT},
+        {"RELEASE", RSTI_CONTROL, RSTI_COMMIT}, {"PRAGMA", RSTI_CONTROL, RSTI_NONE},
+        {"EXPLAIN", RSTI_CONTROL, RSTI_NONE},
     };
     const char *p = text, *end = text + bytes;
     rst_token token;
+    *bound = RSTI_NONE;
     if (is_select(text, bytes)) return RSTI_QUERY; /* most are */
     token = rst_token_next(&p, end);
     while (rst_token_mark(&token, ";")) token = rst_token_next(&p, end);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (token.type == TOKEN_WORD && (token.text[0] | 0x20) == (words[i].word[0] | 0x20) &&
-            rst_token_is(&token, words[i].word))
+            rst_token_is(&token, words[i].word)) {
+            *bound = words[i].bound;
             return words[i].kind;
+        }
     }
     return RSTI_SCHEMA;
 }

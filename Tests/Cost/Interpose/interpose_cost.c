@@ -5,6 +5,7 @@
 ** interpose_cost STORE MODE COUNT: COUNT times
 **   select    bind, step, read both columns, reset of a statement that was prepared once
 **   prepare   prepare and finalize
+**   bounds    BEGIN and COMMIT, prepared once
 **   unsynced  the same behind PRAGMA synchronous=OFF, which is the store's own to know
 ** Two counts of one mode differ by nothing but the repetitions, so start-up cancels out.
 */
@@ -59,6 +60,16 @@ int main(int count, char **arguments) {
             sqlite3_reset(statement);
         }
         sqlite3_finalize(statement);
+    } else if (strcmp(arguments[2], "bounds") == 0) {
+        sqlite3_stmt *begin = NULL, *commit = NULL;
+        if (sqlite3_prepare_v2(db, "BEGIN", -1, &begin, NULL) != SQLITE_OK) return 3;
+        if (sqlite3_prepare_v2(db, "COMMIT", -1, &commit, NULL) != SQLITE_OK) return 3;
+        for (long i = 0; i < repeats; i++) {
+            if (sqlite3_step(begin) != SQLITE_DONE || sqlite3_reset(begin) != SQLITE_OK) return 8;
+            if (sqlite3_step(commit) != SQLITE_DONE || sqlite3_reset(commit) != SQLITE_OK) return 8;
+        }
+        sqlite3_finalize(begin);
+        sqlite3_finalize(commit);
     } else {
         if (strcmp(arguments[2], "unsynced") == 0 &&
             sqlite3_exec(db, "PRAGMA synchronous=OFF", NULL, NULL, NULL) != SQLITE_OK)
