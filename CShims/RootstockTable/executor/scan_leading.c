@@ -8,7 +8,7 @@
 ** last one. So rows come in the order of the index.
 **
 ** Invariant: SQLite compares every row again. So where it cannot go on like that, all entries that are left are walked.
-** Then an entry's leading columns are not known, as of a long key, values are ambiguous, or there are too many.
+** Then an entry's leading columns are not known, as of a long key, or there are too many values.
 */
 #include "executor/executor.h"
 #include "executor/cursor.h"
@@ -51,7 +51,7 @@ int rst_cursor_begin_leading(rst_cursor *k) {
     k->leading.size = k->behind.low.size = k->behind.high.size = 0;
     k->behind.has_high = false;
     if (k->ranges.count == 0) return SQLITE_OK;
-    if (k->ranges.ambiguous) return walk_rest(k);
+    k->ranges.ambiguous = false; /* the index's order is asked for, if any: that of the ranges */
     for (int i = 0; i < k->ranges.count; i++) k->ranges.range[i].open = !k->ranges.range[i].has_high;
     k->leading_count = 0;
     k->more_values = true;

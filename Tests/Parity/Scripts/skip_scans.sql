@@ -72,3 +72,13 @@ DELETE FROM t;
 SELECT count(*) FROM t INDEXED BY t_made WHERE made = 4;
 ROLLBACK;
 SELECT count(*) FROM t WHERE made = 4;
+-- Texts and numbers that may each be equal to several keys: in the index's order, too.
+CREATE TABLE several (k INT, v, n INT);
+CREATE INDEX several_kv ON several (k, v DESC, n);
+INSERT INTO several SELECT id % 3, CASE id % 4 WHEN 0 THEN id % 40 WHEN 1 THEN '' || id % 40 WHEN 2 THEN id % 40 || '.0' ELSE x'3136' END, id FROM t;
+ANALYZE;
+SELECT k, typeof(v), v, n FROM several INDEXED BY several_kv WHERE v = '16' ORDER BY k, v DESC, n;
+SELECT k, typeof(v), v, n FROM several INDEXED BY several_kv WHERE v = 16 ORDER BY k DESC, v, n DESC;
+SELECT DISTINCT k FROM several WHERE v = '17' ORDER BY k;
+SELECT o.id, x.k, x.v, x.n FROM t o JOIN several x INDEXED BY several_kv ON x.v = o.made WHERE o.id < 5 ORDER BY 1, 2, 3, 4;
+SELECT o.id, x.k, x.v, x.n FROM t o JOIN several x INDEXED BY several_kv ON x.v = o.id || '' WHERE o.id BETWEEN 15 AND 18 ORDER BY 1, 2, 3, 4;
