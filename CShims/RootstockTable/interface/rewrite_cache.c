@@ -435,7 +435,15 @@ static __attribute__((noinline)) int look(rst_connection *c, const char *sql, si
                                           const char **tail, char **message) {
     rst_rewrite_cache *rewrite_cache = front_of(c)->rewrite_cache;
     *rewritten = NULL;
-    if (!rst_rewrite_cache_has(c, sql, sql + size, rewritten)) return rewrite(c, sql, size, rewritten, tail, message);
+    if (!rst_rewrite_cache_has(c, sql, sql + size, rewritten)) {
+        /* Its first statement may be known, or be remembered from here on, where blanks or others follow it. */
+        const char *p = sql, *stop = rst_statement_end(sql, sql + size);
+        const rst_token first = rst_token_next(&p, stop);
+        const bool more = stop < sql + size && !rst_token_mark(&first, ";");
+        if (more) size = (size_t)(stop - sql);
+        if (!more || !rst_rewrite_cache_has(c, sql, stop, rewritten))
+            return rewrite(c, sql, size, rewritten, tail, message);
+    }
     c->last_error = 0;
     if (tail != NULL) *tail = sql + size;
     if (rewrite_cache == NULL || *rewritten != NULL || size < SHORTEST || size > LONGEST) return SQLITE_OK;

@@ -70,6 +70,7 @@ done <<STATEMENTS
 5 UPDATE test SET value = % WHERE value = 'x'
 7 INSERT INTO test VALUES (%, 'x') RETURNING key
 11 INSERT INTO dflt (key, value) VALUES (%, 'x')
+25 INSERT INTO test VALUES (%, 'x'); SELECT 1
 STATEMENTS
 select=$(instructions select "SELECT * FROM test WHERE key = ?")
 refresh=$(instructions refresh "SELECT * FROM test WHERE key = ?")
