@@ -170,13 +170,13 @@ int rsti_prepare_text(rsti_database *d, const char *text, int bytes, unsigned fl
 }
 
 /* Whether the front door makes of a kept BEGIN, COMMIT and the like what real was prepared from. Which databases
-** SQLite locks for it, and what an authorizer says, are not in the text. */
+** SQLite locks for it is not in the text. An authorizer is asked again only when one is set, as natively. */
 static bool becomes_the_same(const rsti_statement *s) {
     const rsti_database *d = s->database;
     char *rewritten = NULL, *message = NULL;
     const char *end, *before;
     bool same;
-    if (s->bound == RSTI_NONE || d->authorize != NULL || d->attaches || s->definitions != d->definitions) return false;
+    if (s->bound == RSTI_NONE || d->attaches || s->definitions != d->definitions) return false;
     same = rootstock_rewrite(d->db, s->text, s->length, &rewritten, &end, &message) == SQLITE_OK;
     if (same && s->rewritten != (rewritten != NULL)) same = false;
     if (same && rewritten != NULL) {

@@ -163,6 +163,21 @@ int main(void) {
     sqlite3_set_authorizer(db, authorize, "COMMIT");
     step(BEGIN);
     step(COMMIT);
+    step(ROLLBACK);
+    for (int i = 0; i < 3; i++) {
+        step(BEGIN);
+        run(db, "INSERT INTO t(v) VALUES('judged')");
+        step(END);
+    }
+    sqlite3_set_authorizer(db, authorize, "BEGIN");
+    step(BEGIN);
+    step(SAVEPOINT);
+    step(RELEASE);
+    step(SAVEPOINT);
+    step(RELEASE);
+    sqlite3_set_authorizer(db, authorize, "COMMIT");
+    step(BEGIN);
+    step(COMMIT);
     sqlite3_set_authorizer(db, NULL, NULL);
     step(COMMIT);
     printf("another database\n");
