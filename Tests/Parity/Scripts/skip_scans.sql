@@ -12,9 +12,6 @@ CREATE TABLE long (k TEXT, v INT);
 CREATE INDEX long_kv ON long (k, v);
 CREATE TABLE none (k INT, v INT);
 CREATE INDEX none_kv ON none (k, v);
-CREATE TABLE own (k INT, v TEXT COLLATE app_backwards, n INT);
-CREATE INDEX own_kv ON own (k, v);
-CREATE INDEX own_vn ON own (v, n);
 INSERT INTO t WITH RECURSIVE i (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM i WHERE x < 600)
   SELECT x, CASE x % 4 WHEN 0 THEN NULL WHEN 1 THEN 'K1' WHEN 2 THEN 'k2' ELSE '' END, x % 5,
     CASE x % 6 WHEN 0 THEN NULL WHEN 1 THEN 7 WHEN 2 THEN 7.0 WHEN 3 THEN '7' WHEN 4 THEN x'37' ELSE x END,
@@ -22,7 +19,6 @@ INSERT INTO t WITH RECURSIVE i (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM i WH
 INSERT INTO w SELECT id % 3, CASE id % 2 WHEN 0 THEN 'b' ELSE 'b  ' END, n, id FROM t;
 INSERT INTO long SELECT CASE id % 4 WHEN 0 THEN 'short' WHEN 1 THEN hex(zeroblob(400)) || (id % 2)
   WHEN 2 THEN 'z' || hex(zeroblob(400)) ELSE NULL END, id % 50 FROM t;
-INSERT INTO own SELECT id % 3, char(97 + id * 7 % 26, 97 + id % 5), id % 90 FROM t;
 ANALYZE;
 EXPLAIN QUERY PLAN SELECT kind FROM t INDEXED BY t_made WHERE made = 3;
 SELECT id FROM t WHERE made = 3 ORDER BY id;
@@ -55,10 +51,6 @@ SELECT count(*) FROM none WHERE v = 1;
 SELECT x.id, y.id FROM t x JOIN t y INDEXED BY t_made ON y.made = x.id WHERE x.id < 4 AND y.id < 12 ORDER BY 1, 2;
 SELECT x.id, count(y.id) FROM t x LEFT JOIN t y INDEXED BY t_made ON y.made = x.id AND y.kind > 'a' WHERE x.id < 7 GROUP BY 1;
 SELECT id FROM t WHERE id < 30 AND (made = 3 OR s = 's7') ORDER BY id;
-SELECT k, count(*) FROM own WHERE v = 'ha' GROUP BY k;
-SELECT DISTINCT k FROM own WHERE v > 'yb' ORDER BY k;
-SELECT k, count(*) FROM own WHERE v IN ('ha', 'ib', 'zz', 5) GROUP BY k;
-SELECT count(*) FROM own WHERE n = 7;
 BEGIN;
 INSERT INTO t (kind, made) VALUES ('new', 3), (x'00', 3), (5, 3), (NULL, 3);
 SELECT typeof(kind), kind, id FROM t INDEXED BY t_made WHERE made = 3 AND (kind IS NULL OR kind NOT IN ('K1', 'k2', '')) AND id > 590 ORDER BY id;
