@@ -183,8 +183,8 @@ static bool becomes_the_same(const rsti_statement *s) {
         before = sqlite3_sql(s->real);
         same = before != NULL && strcmp(before, rewritten) == 0;
     }
-    if (rewritten != NULL) sqlite3_free(rewritten);
-    if (message != NULL) sqlite3_free(message);
+    sqlite3_free(rewritten);
+    sqlite3_free(message);
     return same;
 }
 

@@ -134,19 +134,6 @@ static rst_table *find_held(const rst_schema *schema, const rst_declared *declar
     return low < schema->table_count && is_held(declared, schema->tables[low]) ? schema->tables[low] : NULL;
 }
 
-/* Null: the catalog has none of that identifier, in whose order it is. */
-static const rst_object *find_object(const rst_catalog *catalog, int64_t identifier) {
-    int low = 0, high = catalog->count;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (catalog->objects[middle].identifier < identifier)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < catalog->count && catalog->objects[low].identifier == identifier ? &catalog->objects[low] : NULL;
-}
-
 /* Whether what is declared is what the schema has now. *shown: it is, but for a table's hidden columns. */
 static bool is_current(rst_connection *c, rst_declared *declared, int *next, bool *shown) {
     const rst_object *object;
@@ -169,7 +156,7 @@ static bool is_current(rst_connection *c, rst_declared *declared, int *next, boo
             return true;
         }
     }
-    object = find_object(&schema_of(c)->loaded, declared->identifier);
+    object = rst_catalog_identified(&schema_of(c)->loaded, declared->identifier);
     return object != NULL && is_native(c, object) &&
            declared_same(declared, declared_type(c, object), object->name, object->sql, object->identifier);
 }

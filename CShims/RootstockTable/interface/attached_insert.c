@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* '1' for each column of the table that the statement names. *all: it names none, so gives all. */
+/* *names: the stamp, and '1' for each column that the statement gives a value. *list: these, a comma behind each. */
 static int named_columns(rst_attached *a, const rst_statement_parts *parts, char **names, char **list, char **message) {
     const bool lists = parts->columns.start != NULL;
     rst_attached_shape shape;

@@ -79,6 +79,11 @@ void rst_catalog_take_out(rst_catalog *catalog, int64_t identifier) {
             (size_t)(--catalog->count - place) * sizeof *catalog->objects);
 }
 
+const rst_object *rst_catalog_identified(const rst_catalog *catalog, int64_t identifier) {
+    int place = place_of(catalog, identifier);
+    return place < catalog->count && catalog->objects[place].identifier == identifier ? &catalog->objects[place] : NULL;
+}
+
 const rst_object *rst_catalog_find(const rst_catalog *catalog, const char *type, const char *name) {
     const unsigned int hash = rst_name_hash(name);
     if (catalog->slots == NULL) return NULL;

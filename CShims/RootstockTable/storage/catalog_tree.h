@@ -57,6 +57,8 @@ int rst_catalog_index(rst_catalog *catalog);
 int rst_catalog_place(rst_catalog *catalog, const rst_object *object);
 /* Takes the object of that identifier out. Names are known again after rst_catalog_index. */
 void rst_catalog_take_out(rst_catalog *catalog, int64_t identifier);
+/* The object of that identifier, or null. */
+const rst_object *rst_catalog_identified(const rst_catalog *catalog, int64_t identifier);
 /* The first object of the type and name in a catalog that was read; or null. */
 const rst_object *rst_catalog_find(const rst_catalog *catalog, const char *type, const char *name);
 
