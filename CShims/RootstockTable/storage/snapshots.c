@@ -13,19 +13,24 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+int rst_check_thread(rst_connection *c, char **message) {
+    rst_store *store = store_of(c);
+    if (store->writer == NULL || store->writer_elsewhere || store->writer_thread == (unsigned long)pthread_self() ||
+        (store->engine->capabilities & ROOTSTOCK_CAPABILITY_THREAD_BOUND_WRITER) == 0)
+        return SQLITE_OK;
+    rst_set_message(message, "a write transaction on engine %s is finished by the thread that began it",
+                    store->engine->name);
+    return SQLITE_MISUSE;
+}
+
 int rst_refuse_usage(rst_connection *c, char **message) {
     rst_store *store = store_of(c);
     if (rootstock_shared_check_process(store->shared) != ROOTSTOCK_OK) {
         rst_set_message(message, "a store's connection cannot be used after fork: open the store again in the child");
         return SQLITE_MISUSE;
     }
-    if (store->writer != NULL && store->writer_thread != (unsigned long)pthread_self() &&
-        (store->engine->capabilities & ROOTSTOCK_CAPABILITY_THREAD_BOUND_WRITER) != 0) {
-        rst_set_message(message, "a write transaction on engine %s is finished by the thread that began it",
-                        store->engine->name);
-        return SQLITE_MISUSE;
-    }
-    return SQLITE_OK;
+    /* A program that knows no store reads and writes by any thread, as natively: only the end is refused. */
+    return store->roams ? SQLITE_OK : rst_check_thread(c, message);
 }
 
 int rst_generation_check(rst_connection *c, rootstock_transaction *transaction, uint64_t identifier, char **message) {

@@ -221,6 +221,7 @@ int rst_write_commit(rst_connection *c, char **message) {
         return SQLITE_BUSY; /* the one code at which SQLite leaves the transaction open */
     }
     code = rst_check_usable(c, message);
+    if (code == SQLITE_OK) code = rst_check_thread(c, message);
     if (code != SQLITE_OK) return code;
     if (store->writer_broken) return rst_refuse_broken(c, message);
     if (rst_foreign_deferred(c) > 0 || store->immediate_violations > 0) {
@@ -288,7 +289,7 @@ void rst_write_rollback(rst_connection *c) {
     if (store->schema_changed) store->schema_stale = true;
     store->schema_changed = false;
     if (rootstock_shared_check_process(store->shared) != ROOTSTOCK_OK) return;
-    if (rst_check_usable(c, NULL) != SQLITE_OK)
+    if (rst_check_thread(c, NULL) != SQLITE_OK)
         orphan(c);
     else
         writer_abandon(c);

@@ -19,6 +19,8 @@ int rst_refuse_broken(rst_connection *c, char **message);
 /* ---- snapshots.c ---- */
 /* rst_check_usable, where there may be something to refuse. */
 int rst_refuse_usage(rst_connection *c, char **message);
+/* Whether this thread may end the write transaction. */
+int rst_check_thread(rst_connection *c, char **message);
 /* Whether the store can be used here and now: not after fork, not by a thread that may not. */
 static inline int rst_check_usable(rst_connection *c, char **message) {
     long process = atomic_load_explicit(&rootstock_process_identifier, memory_order_relaxed);

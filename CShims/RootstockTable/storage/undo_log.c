@@ -62,6 +62,11 @@ static int begin_again(rst_connection *c) {
         store->writer_broken = false;
         return rst_map_code(c, code);
     }
+    code = rst_check_thread(c, NULL);
+    if (code != SQLITE_OK) {
+        store->writer_broken = true; /* what is to be undone stays in it: so nothing may follow but a ROLLBACK */
+        return code;
+    }
     rst_writer_abort(store);
     code = rst_writer_begin(store);
     if (code != ROOTSTOCK_OK) {

@@ -1,9 +1,11 @@
 /*
-** ended_elsewhere.c - a transaction that the program's only thread began is ended by another one. What is rolled back
-** is never seen again and never committed. A COMMIT keeps all of it, or fails and keeps nothing (on a store).
+** ended_elsewhere.c - a transaction that the program's only thread began is gone on with by another one, and ended by
+** either. What is rolled back is never seen again and never committed. Another thread's COMMIT keeps all of it, or
+** fails and keeps nothing (on a store).
 */
 #include <pthread.h>
 #include <sqlite3.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,13 +35,17 @@ static int elsewhere(const char *sql) {
     return *(int *)code;
 }
 
-static void try(const char *file, const char *end) {
+static void try(const char *file, const char *end, bool here) {
     sqlite3 *other;
     int code;
     sqlite3_open(file, &shared);
     sqlite3_exec(shared, "PRAGMA journal_mode = wal; CREATE TABLE t(a)", NULL, NULL, NULL);
     printf("begin %d\n", sqlite3_exec(shared, "BEGIN IMMEDIATE; INSERT INTO t VALUES (1)", NULL, NULL, NULL));
-    code = elsewhere(end);
+    printf("goes on elsewhere %d", elsewhere("INSERT INTO t SELECT a + 1 FROM t; CREATE TABLE u(a)"));
+    printf(" %d", elsewhere("SAVEPOINT s; UPDATE t SET a = a + 1; DROP TABLE u; ROLLBACK TO s; RELEASE s"));
+    printf(" %d", elsewhere("DELETE FROM t WHERE a = 2; INSERT INTO u SELECT a FROM t; DROP TABLE u"));
+    printf(", here %d\n", rows(shared));
+    code = here ? sqlite3_exec(shared, end, NULL, NULL, NULL) : elsewhere(end);
     printf("%s: all or nothing %d, autocommit %d\n", end, rows(shared) == (code == SQLITE_OK && end[0] == 'C'),
            sqlite3_get_autocommit(shared));
     printf("insert %d\n", sqlite3_exec(shared, "DELETE FROM t; INSERT INTO t VALUES (10)", NULL, NULL, NULL));
@@ -55,15 +61,15 @@ static void try(const char *file, const char *end) {
 
 /* Each in a process of its own, which has one thread at first. */
 int main(void) {
-    static const char *const ends[] = {"ROLLBACK", "COMMIT"};
-    for (int i = 0; i < 2; i++) {
+    static const char *const ends[] = {"ROLLBACK", "COMMIT"}, *const files[] = {"a", "b", "c", "d"};
+    for (int i = 0; i < 4; i++) {
         const pid_t child = fork();
         int status = 0;
         if (child == 0) {
-            try(ends[i], ends[i]);
+            try(files[i], ends[i % 2], i >= 2);
             _exit(0);
         }
-        if (waitpid(child, &status, 0) != child || status != 0) printf("%s: status %d\n", ends[i], status);
+        if (waitpid(child, &status, 0) != child || status != 0) printf("%s: status %d\n", files[i], status);
         fflush(stdout);
     }
     return 0;
