@@ -9,6 +9,8 @@
 extern const char rootstock_rocksdb_version[];
 #define ROCKSDB_VERSION rootstock_rocksdb_version
 #define rootstock_engine_init rootstock_rocksdb_init
+#define ONE_MAP_ENGINE "../RocksDB/rocks.h"
+#include "../Engines/OneMap/one_map.c"
 #include "../Engines/RocksDB/entries.c"
 #include "../Engines/RocksDB/environment.c"
 #include "../Engines/RocksDB/options.c"

@@ -6,6 +6,8 @@
 
 #ifdef ROOTSTOCK_TRAIT_WIREDTIGER
 #define rootstock_engine_init rootstock_wiredtiger_init
+#define ONE_MAP_ENGINE "../WiredTiger/tiger.h"
+#include "../Engines/OneMap/one_map.c"
 #include "../Engines/WiredTiger/copy.c"
 #include "../Engines/WiredTiger/cursors.c"
 #include "../Engines/WiredTiger/entries.c"

@@ -9,28 +9,8 @@
 #include "rocks.h"
 
 /*
-** KEYS
+** READING
 */
-
-int rocks_key(full_key *key, rootstock_tree tree, const void *data, size_t size) {
-    key->size = PREFIX + size;
-    key->bytes = key->size <= sizeof key->room ? key->room : malloc(key->size);
-    if (key->bytes == NULL) return rocks_say(ROOTSTOCK_NO_MEMORY, "out of memory");
-    for (int i = 0; i < PREFIX; i++) key->bytes[i] = (char)(tree >> (24 - 8 * i));
-    if (size > 0) memcpy(key->bytes + PREFIX, data, size);
-    return ROOTSTOCK_OK;
-}
-
-void rocks_key_free(full_key *key) {
-    if (key->bytes != key->room) free(key->bytes);
-}
-
-static int is_of(rootstock_tree tree, const char *bytes, size_t size) {
-    if (size <= PREFIX) return 0;
-    for (int i = 0; i < PREFIX; i++)
-        if (bytes[i] != (char)(tree >> (24 - 8 * i))) return 0;
-    return 1;
-}
 
 int rocks_find(rootstock_transaction *t, const full_key *key, char **value, size_t *size) {
     char *error = NULL;
@@ -40,9 +20,19 @@ int rocks_find(rootstock_transaction *t, const full_key *key, char **value, size
     return rocks_failure(error);
 }
 
-/*
-** READING
-*/
+int rocks_read_number(rootstock_transaction *t, const full_key *key, uint64_t *number) {
+    char *value = NULL;
+    size_t size = 0;
+    int code = rocks_find(t, key, &value, &size);
+    if (code == ROOTSTOCK_OK && value != NULL && size == sizeof *number) memcpy(number, value, size);
+    if (value != NULL) rocksdb_free(value);
+    return code;
+}
+
+int rocks_write_number(rootstock_transaction *t, const full_key *key, uint64_t number) {
+    rocksdb_writebatch_wi_put(t->batch, key->bytes, key->size, (const char *)&number, sizeof number);
+    return ROOTSTOCK_OK;
+}
 
 int rocks_get(rootstock_transaction *t, rootstock_tree tree, const rootstock_slice *key, rootstock_slice *value) {
     full_key full;
@@ -66,59 +56,11 @@ int rocks_get(rootstock_transaction *t, rootstock_tree tree, const rootstock_sli
 }
 
 /*
-** TREES
+** WRITING
 */
 
-static int check_write(rootstock_transaction *t) {
+int rocks_check_write(const rootstock_transaction *t) {
     return t->write ? ROOTSTOCK_OK : rocks_say(ROOTSTOCK_READ_ONLY, "a read transaction changes nothing");
-}
-
-int rocks_tree_open(rootstock_transaction *t, const char *name, uint32_t flags, rootstock_tree *tree) {
-    uint64_t number, limit = t->environment->options.maximum_trees;
-    int code = rocks_number(t, 'N', name, strlen(name), &number);
-    if (code == ROOTSTOCK_OK && number == 0) {
-        if (!(flags & ROOTSTOCK_TREE_CREATE)) return ROOTSTOCK_NOT_FOUND;
-        code = check_write(t);
-        if (code == ROOTSTOCK_OK) code = rocks_number(t, 'X', NULL, 0, &number);
-        if (number == 0) number = 1;
-        if (code == ROOTSTOCK_OK && ((limit != 0 && number > limit) || number > UINT32_MAX - 1))
-            code = rocks_say(ROOTSTOCK_TREES_FULL, "as many trees as were asked for");
-        if (code == ROOTSTOCK_OK) code = rocks_set_number(t, 'X', NULL, 0, number + 1);
-        if (code == ROOTSTOCK_OK) code = rocks_set_number(t, 'N', name, strlen(name), number);
-        t->changes++;
-    }
-    *tree = (rootstock_tree)number;
-    return code;
-}
-
-/* The tree's change of count in this transaction; null: no memory. */
-static int64_t *change_of(rootstock_transaction *t, rootstock_tree tree) {
-    for (size_t i = t->count_size; i > 0; i--)
-        if (t->counts[i - 1].tree == tree) return &t->counts[i - 1].change;
-    count_change *more = realloc(t->counts, (t->count_size + 1) * sizeof *more);
-    if (more == NULL) return NULL;
-    t->counts = more;
-    t->counts[t->count_size] = (count_change){tree, 0};
-    return &t->counts[t->count_size++].change;
-}
-
-int rocks_tree_statistics(rootstock_transaction *t, rootstock_tree tree, rootstock_tree_statistics *statistics) {
-    full_key low, high;
-    char *error = NULL;
-    uint64_t entries;
-    memset(statistics, 0, sizeof *statistics);
-    int code = rocks_number(t, 'E', &tree, sizeof tree, &entries);
-    if (code != ROOTSTOCK_OK) return code;
-    for (size_t i = 0; i < t->count_size; i++)
-        if (t->counts[i].tree == tree) entries += (uint64_t)t->counts[i].change;
-    statistics->entries = entries;
-    statistics->depth = 1;
-    if (rocks_key(&low, tree, NULL, 0) == ROOTSTOCK_OK && rocks_key(&high, tree + 1, NULL, 0) == ROOTSTOCK_OK) {
-        const char *from = low.bytes, *to = high.bytes;
-        size_t size = PREFIX;
-        rocksdb_approximate_sizes(t->environment->db, 1, &from, &size, &to, &size, &statistics->bytes, &error);
-    }
-    return rocks_failure(error);
 }
 
 /* Before a change: what was returned may go. */
@@ -134,14 +76,14 @@ static rocksdb_iterator_t *new_iterator(rootstock_transaction *t) {
 }
 
 int rocks_tree_clear(rootstock_transaction *t, rootstock_tree tree) {
-    int code = check_write(t);
+    int code = rocks_check_write(t);
     char *error = NULL;
     uint64_t removed = 0;
     full_key key;
     if (code == ROOTSTOCK_OK) code = rocks_key(&key, tree, NULL, 0);
     if (code != ROOTSTOCK_OK) return code;
-    int64_t *change = change_of(t, tree);
-    if (change == NULL) return rocks_say(ROOTSTOCK_NO_MEMORY, "out of memory");
+    int64_t *change = rocks_change_of(t, tree);
+    if (change == NULL) return ROOTSTOCK_NO_MEMORY;
     changing(t);
     t->highest_known = 0;
     /* The keys first, in parts: the iterator does not stand still while the batch changes. */
@@ -154,7 +96,7 @@ int rocks_tree_clear(rootstock_transaction *t, rootstock_tree tree) {
         for (rocksdb_iter_seek(iterator, key.bytes, key.size); count < PART && rocksdb_iter_valid(iterator);
              rocksdb_iter_next(iterator)) {
             const char *bytes = rocksdb_iter_key(iterator, &sizes[count]);
-            if (!is_of(tree, bytes, sizes[count])) break;
+            if (!rocks_is_of(tree, bytes, sizes[count])) break;
             keys[count] = malloc(sizes[count]);
             if (keys[count] == NULL) {
                 code = rocks_say(ROOTSTOCK_NO_MEMORY, "out of memory");
@@ -178,10 +120,6 @@ int rocks_tree_clear(rootstock_transaction *t, rootstock_tree tree) {
     return code;
 }
 
-/*
-** WRITING
-*/
-
 /* Sets t->highest_known for the tree. */
 static int know_highest(rootstock_transaction *t, rootstock_tree tree) {
     full_key end;
@@ -193,31 +131,10 @@ static int know_highest(rootstock_transaction *t, rootstock_tree tree) {
     rocksdb_iter_seek_for_prev(iterator, end.bytes, end.size);
     size_t size = 0;
     const char *bytes = rocksdb_iter_valid(iterator) ? rocksdb_iter_key(iterator, &size) : NULL;
-    t->highest_tree = tree;
-    t->highest_known = 2;
-    if (bytes != NULL && is_of(tree, bytes, size)) {
-        char *copy = realloc(t->highest, size);
-        if (copy == NULL) {
-            code = rocks_say(ROOTSTOCK_NO_MEMORY, "out of memory");
-            t->highest_known = 0;
-        } else {
-            t->highest = memcpy(copy, bytes, size);
-            t->highest_size = size;
-            t->highest_known = 1;
-        }
-    }
+    code = rocks_set_highest(t, tree, bytes, size);
     rocksdb_iter_get_error(iterator, &error);
     rocksdb_iter_destroy(iterator);
     return error != NULL ? rocks_failure(error) : code;
-}
-
-static int compare(const char *a, size_t a_size, const char *b, size_t b_size) {
-    int order = memcmp(a, b, a_size < b_size ? a_size : b_size);
-    return order != 0 ? order : (a_size > b_size) - (a_size < b_size);
-}
-
-static int is_above(const rootstock_transaction *t, const full_key *key) {
-    return t->highest_known == 2 || compare(key->bytes, key->size, t->highest, t->highest_size) > 0;
 }
 
 int rocks_put(rootstock_transaction *t, rootstock_tree tree, const rootstock_slice *key, rootstock_slice *value,
@@ -225,17 +142,17 @@ int rocks_put(rootstock_transaction *t, rootstock_tree tree, const rootstock_sli
     full_key full;
     char *old = NULL;
     size_t size = 0;
-    int is_new = 0, code = check_write(t);
+    int is_new = 0, code = rocks_check_write(t);
     if (code != ROOTSTOCK_OK) return code;
     if (key->size == 0) return rocks_say(ROOTSTOCK_KEY_TOO_LONG, "an empty key");
     code = rocks_key(&full, tree, key->data, key->size);
     if (code != ROOTSTOCK_OK) return code;
     if (flags & ROOTSTOCK_PUT_APPEND) {
         code = know_highest(t, tree);
-        if (code == ROOTSTOCK_OK && !is_above(t, &full)) code = ROOTSTOCK_EXISTS;
+        if (code == ROOTSTOCK_OK && !rocks_is_above(t, &full)) code = ROOTSTOCK_EXISTS;
         is_new = code == ROOTSTOCK_OK;
     } else if (t->highest_known && t->highest_tree == tree) {
-        is_new = is_above(t, &full);
+        is_new = rocks_is_above(t, &full);
     }
     if (code == ROOTSTOCK_OK && !is_new) {
         code = rocks_find(t, &full, &old, &size);
@@ -243,21 +160,16 @@ int rocks_put(rootstock_transaction *t, rootstock_tree tree, const rootstock_sli
         if (old != NULL) rocksdb_free(old);
         if (code == ROOTSTOCK_OK && !is_new && flags & ROOTSTOCK_PUT_NO_OVERWRITE) code = ROOTSTOCK_EXISTS;
     }
-    int64_t *change = code == ROOTSTOCK_OK ? change_of(t, tree) : NULL;
-    if (code == ROOTSTOCK_OK && change == NULL) code = rocks_say(ROOTSTOCK_NO_MEMORY, "out of memory");
-    if (code == ROOTSTOCK_OK && t->highest_known && t->highest_tree == tree && is_new && is_above(t, &full)) {
-        char *copy = realloc(t->highest, full.size);
-        if (copy != NULL) {
-            t->highest = memcpy(copy, full.bytes, full.size);
-            t->highest_size = full.size;
-        }
-        t->highest_known = copy != NULL;
-    }
+    int64_t *change = code == ROOTSTOCK_OK ? rocks_change_of(t, tree) : NULL;
+    if (code == ROOTSTOCK_OK && change == NULL) code = ROOTSTOCK_NO_MEMORY;
     if (code == ROOTSTOCK_OK) {
         *change += is_new;
         /* The value may be one that this transaction returned. */
         rocksdb_writebatch_wi_put(t->batch, full.bytes, full.size, value->size == 0 ? "" : value->data, value->size);
         changing(t);
+        /* Where memory is short it is looked for anew. */
+        if (t->highest_known && t->highest_tree == tree && is_new && rocks_is_above(t, &full))
+            (void)rocks_set_highest(t, tree, full.bytes, full.size);
     }
     rocks_key_free(&full);
     return code;
@@ -267,15 +179,15 @@ int rocks_remove(rootstock_transaction *t, rootstock_tree tree, const rootstock_
     full_key full;
     char *old = NULL;
     size_t size = 0;
-    int code = check_write(t);
+    int code = rocks_check_write(t);
     if (code != ROOTSTOCK_OK) return code;
     code = rocks_key(&full, tree, key->data, key->size);
     if (code != ROOTSTOCK_OK) return code;
     code = rocks_find(t, &full, &old, &size);
     if (code == ROOTSTOCK_OK && old == NULL) code = ROOTSTOCK_NOT_FOUND;
     if (old != NULL) rocksdb_free(old);
-    int64_t *change = code == ROOTSTOCK_OK ? change_of(t, tree) : NULL;
-    if (code == ROOTSTOCK_OK && change == NULL) code = rocks_say(ROOTSTOCK_NO_MEMORY, "out of memory");
+    int64_t *change = code == ROOTSTOCK_OK ? rocks_change_of(t, tree) : NULL;
+    if (code == ROOTSTOCK_OK && change == NULL) code = ROOTSTOCK_NO_MEMORY;
     if (code == ROOTSTOCK_OK) {
         --*change;
         rocksdb_writebatch_wi_delete(t->batch, full.bytes, full.size);
@@ -290,47 +202,10 @@ int rocks_remove(rootstock_transaction *t, rootstock_tree tree, const rootstock_
 ** CURSORS
 */
 
-int rocks_cursor_open(rootstock_transaction *t, rootstock_tree tree, rootstock_cursor **out) {
-    rootstock_cursor *c = calloc(1, sizeof *c);
-    if (c == NULL) return rocks_say(ROOTSTOCK_NO_MEMORY, "out of memory");
-    c->transaction = t;
-    c->tree = tree;
-    c->next = t->cursors;
-    t->cursors = c;
-    *out = c;
-    return ROOTSTOCK_OK;
-}
-
 void rocks_cursor_forget(rootstock_cursor *c) {
-    if (c->iterator != NULL) rocksdb_iter_destroy(c->iterator);
-    c->iterator = NULL;
     c->positioned = 0;
-}
-
-static void unlink_cursor(rootstock_cursor *c) {
-    if (c->transaction == NULL) return;
-    for (rootstock_cursor **link = &c->transaction->cursors; *link != NULL; link = &(*link)->next) {
-        if (*link != c) continue;
-        *link = c->next;
-        break;
-    }
-    c->transaction = NULL;
-}
-
-int rocks_cursor_renew(rootstock_transaction *t, rootstock_cursor *c) {
-    rocks_cursor_forget(c);
-    unlink_cursor(c);
-    c->transaction = t;
-    c->next = t->cursors;
-    t->cursors = c;
-    return ROOTSTOCK_OK;
-}
-
-void rocks_cursor_close(rootstock_cursor *c) {
-    if (c->transaction == NULL || c->transaction->environment->process == getpid()) rocks_cursor_forget(c);
-    unlink_cursor(c);
-    free(c->last);
-    free(c);
+    if (c->iterator != NULL && c->transaction->environment->process == getpid()) rocksdb_iter_destroy(c->iterator);
+    c->iterator = NULL;
 }
 
 /* Places the iterator at the first entry >= the key, or for PREVIOUS and LAST at the last one below it. */
@@ -342,7 +217,7 @@ static int seek(rootstock_cursor *c, rootstock_tree tree, const void *data, size
         size_t length = 0;
         rocksdb_iter_seek_for_prev(c->iterator, key.bytes, key.size);
         const char *bytes = rocksdb_iter_valid(c->iterator) ? rocksdb_iter_key(c->iterator, &length) : NULL;
-        if (bytes != NULL && compare(bytes, length, key.bytes, key.size) == 0) rocksdb_iter_prev(c->iterator);
+        if (bytes != NULL && rocks_compare(bytes, length, key.bytes, key.size) == 0) rocksdb_iter_prev(c->iterator);
     } else {
         rocksdb_iter_seek(c->iterator, key.bytes, key.size);
     }
@@ -356,7 +231,7 @@ static int step_after_change(rootstock_cursor *c, int forward) {
     size_t size = 0;
     if (code != ROOTSTOCK_OK || !forward || !rocksdb_iter_valid(c->iterator)) return code;
     const char *bytes = rocksdb_iter_key(c->iterator, &size);
-    if (compare(bytes, size, c->last, c->last_size) == 0) rocksdb_iter_next(c->iterator);
+    if (rocks_compare(bytes, size, c->last, c->last_size) == 0) rocksdb_iter_next(c->iterator);
     return ROOTSTOCK_OK;
 }
 
@@ -402,7 +277,7 @@ int rocks_cursor_move(rootstock_cursor *c, rootstock_move move, rootstock_slice 
     if (move == ROOTSTOCK_EXACT) {
         const char *at =
             code == ROOTSTOCK_OK && rocksdb_iter_valid(c->iterator) ? rocksdb_iter_key(c->iterator, &size) : NULL;
-        int there = at != NULL && compare(at, size, sought.bytes, sought.size) == 0;
+        int there = at != NULL && rocks_compare(at, size, sought.bytes, sought.size) == 0;
         rocks_key_free(&sought);
         if (at != NULL && !there) return ROOTSTOCK_NOT_FOUND;
     }
@@ -412,22 +287,13 @@ int rocks_cursor_move(rootstock_cursor *c, rootstock_move move, rootstock_slice 
         return error != NULL ? rocks_failure(error) : ROOTSTOCK_NOT_FOUND;
     }
     const char *bytes = rocksdb_iter_key(c->iterator, &size);
-    if (!is_of(c->tree, bytes, size)) return ROOTSTOCK_NOT_FOUND;
-    const char *value_bytes = rocksdb_iter_value(c->iterator, &length);
-    if (t->write) {
-        if (size + length > c->last_room) {
-            char *more = realloc(c->last, (size + length) * 2);
-            if (more == NULL) return rocks_say(ROOTSTOCK_NO_MEMORY, "out of memory");
-            c->last = more;
-            c->last_room = (size + length) * 2;
-        }
-        bytes = memcpy(c->last, bytes, size);
-        if (length > 0) memcpy(c->last + size, value_bytes, length);
-        value_bytes = c->last + size;
-        c->last_size = size;
-    }
-    *key = (rootstock_slice){size - PREFIX, bytes + PREFIX};
-    *value = (rootstock_slice){length, value_bytes};
+    if (!rocks_is_of(c->tree, bytes, size)) return ROOTSTOCK_NOT_FOUND;
+    *key = (rootstock_slice){size, bytes};
+    *value = (rootstock_slice){0, rocksdb_iter_value(c->iterator, &length)};
+    value->size = length;
+    if (t->write) code = rocks_keep(c, key, value);
+    if (code != ROOTSTOCK_OK) return code;
+    *key = (rootstock_slice){size - PREFIX, (const char *)key->data + PREFIX};
     c->positioned = 1;
     return ROOTSTOCK_OK;
 }

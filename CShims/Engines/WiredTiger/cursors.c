@@ -9,61 +9,23 @@
 
 #include "tiger.h"
 
-int tiger_cursor_open(rootstock_transaction *t, rootstock_tree tree, rootstock_cursor **out) {
-    rootstock_cursor *c = calloc(1, sizeof *c);
-    if (c == NULL) return tiger_say(ROOTSTOCK_NO_MEMORY, "out of memory");
-    c->transaction = t;
-    c->tree = tree;
-    c->next = t->cursors;
-    t->cursors = c;
-    *out = c;
-    return ROOTSTOCK_OK;
-}
-
 void tiger_cursor_forget(rootstock_cursor *c) {
     rootstock_transaction *t = c->transaction;
     c->positioned = 0;
     if (c->cursor == NULL) return;
-    /* While its transaction is not live, another thread may open the store anew. */
     rootstock_environment *e = t->environment;
-    if (!t->is_live) pthread_mutex_lock(&e->mutex);
-    if (t->session != NULL && t->session->generation == e->generation) c->cursor->close(c->cursor);
-    if (!t->is_live) pthread_mutex_unlock(&e->mutex);
-    c->cursor = NULL;
-}
-
-static void unlink_cursor(rootstock_cursor *c) {
-    if (c->transaction == NULL) return;
-    for (rootstock_cursor **link = &c->transaction->cursors; *link != NULL; link = &(*link)->next) {
-        if (*link != c) continue;
-        *link = c->next;
-        break;
+    if (e->process == getpid()) {
+        /* While its transaction is not live, another thread may open the store anew. */
+        if (!t->is_live) pthread_mutex_lock(&e->mutex);
+        if (t->session != NULL && t->session->generation == e->generation) c->cursor->close(c->cursor);
+        if (!t->is_live) pthread_mutex_unlock(&e->mutex);
     }
-    c->transaction = NULL;
-}
-
-int tiger_cursor_renew(rootstock_transaction *t, rootstock_cursor *c) {
-    c->positioned = 0;
-    if (c->transaction == t) return ROOTSTOCK_OK;
-    /* WiredTiger's belongs to the session of the other transaction. */
-    tiger_cursor_forget(c);
-    unlink_cursor(c);
-    c->transaction = t;
-    c->next = t->cursors;
-    t->cursors = c;
-    return ROOTSTOCK_OK;
-}
-
-void tiger_cursor_close(rootstock_cursor *c) {
-    if (c->transaction != NULL && c->transaction->environment->process == getpid()) tiger_cursor_forget(c);
-    unlink_cursor(c);
-    free(c->last);
-    free(c);
+    c->cursor = NULL;
 }
 
 int tiger_seek(rootstock_environment *e, WT_CURSOR *cursor, const full_key *key, int below) {
     int side = 0;
-    cursor->set_key(cursor, &key->item);
+    tiger_set_key(cursor, key);
     int result = cursor->search_near(cursor, &side);
     /* It stands at the key, or at either of its neighbours. */
     if (result == 0 && below && side >= 0) result = cursor->prev(cursor);
@@ -84,7 +46,7 @@ static int seek_exact(rootstock_cursor *c, const rootstock_slice *sought) {
     full_key key;
     int code = tiger_key(&key, c->tree, sought->data, sought->size);
     if (code != ROOTSTOCK_OK) return code;
-    c->cursor->set_key(c->cursor, &key.item);
+    tiger_set_key(c->cursor, &key);
     code = tiger_failure(c->transaction->environment, c->cursor->search(c->cursor));
     tiger_key_free(&key);
     return code;
@@ -124,23 +86,6 @@ static int place(rootstock_cursor *c, rootstock_move move, const rootstock_slice
                          move == ROOTSTOCK_NEXT ? c->cursor->next(c->cursor) : c->cursor->prev(c->cursor));
 }
 
-/* A copy of the entry, for write transactions. */
-static int keep(rootstock_cursor *c, WT_ITEM *key, WT_ITEM *value) {
-    if (key->size + value->size > c->last_room) {
-        size_t room = (key->size + value->size) * 2;
-        char *more = realloc(c->last, room);
-        if (more == NULL) return tiger_say(ROOTSTOCK_NO_MEMORY, "out of memory");
-        c->last = more;
-        c->last_room = room;
-    }
-    memcpy(c->last, key->data, key->size);
-    if (value->size > 0) memcpy(c->last + key->size, value->data, value->size);
-    c->last_size = key->size;
-    key->data = c->last;
-    value->data = c->last + key->size;
-    return ROOTSTOCK_OK;
-}
-
 int tiger_cursor_move(rootstock_cursor *c, rootstock_move move, rootstock_slice *key, rootstock_slice *value) {
     rootstock_transaction *t = c->transaction;
     WT_ITEM at, entry;
@@ -150,11 +95,12 @@ int tiger_cursor_move(rootstock_cursor *c, rootstock_move move, rootstock_slice 
     int result = c->cursor->get_key(c->cursor, &at);
     if (result == 0) result = c->cursor->get_value(c->cursor, &entry);
     if (result != 0) return tiger_failure(t->environment, result);
-    if (!tiger_is_of(c->tree, &at)) return ROOTSTOCK_NOT_FOUND;
-    if (t->write) code = keep(c, &at, &entry);
-    if (code != ROOTSTOCK_OK) return code;
-    *key = (rootstock_slice){at.size - PREFIX, (const char *)at.data + PREFIX};
+    if (!tiger_is_of(c->tree, at.data, at.size)) return ROOTSTOCK_NOT_FOUND;
+    *key = (rootstock_slice){at.size, at.data};
     *value = (rootstock_slice){entry.size, entry.size == 0 ? "" : entry.data};
+    if (t->write) code = tiger_keep(c, key, value);
+    if (code != ROOTSTOCK_OK) return code;
+    *key = (rootstock_slice){at.size - PREFIX, (const char *)key->data + PREFIX};
     c->positioned = 1;
     return ROOTSTOCK_OK;
 }
