@@ -42,8 +42,7 @@ static bool may_be_number(const rootstock_value *text) {
     return digit;
 }
 
-/* What numeric affinity makes of a text in a row: SQLite says, by way of `asks`, SELECT ?1. */
-static int number_of(rst_connection *c, sqlite3_stmt **asks, rootstock_value *value) {
+int rst_text_number(rst_connection *c, sqlite3_stmt **asks, rootstock_value *value) {
     rootstock_buffer unused = {0};
     int code = SQLITE_OK;
     if (*asks == NULL) code = rst_statement_get(c, "SELECT ?1", asks);
@@ -104,7 +103,7 @@ static int is_whole_text(rst_connection *c, double real) {
     sqlite3_snprintf(sizeof digits, digits, "%!.15g", real);
     value.as.data = digits;
     value.size = strlen(digits);
-    code = number_of(c, &asks, &value);
+    code = rst_text_number(c, &asks, &value);
     if (asks != NULL) rst_statement_done(c, asks);
     if (code != SQLITE_OK) return code;
     if (value.type == VALUE_INTEGER) return (double)value.as.integer == real ? SQLITE_OK : SQLITE_NOTFOUND;
@@ -134,7 +133,7 @@ int rst_automatic_hash_row(rst_cursor *k, bool numbers, sqlite3_stmt **asks, uin
         rootstock_value value;
         int code = rst_cursor_value(k, k->plan->automatic_columns[i], &value);
         if (code == SQLITE_OK && value.type == VALUE_TEXT && may_be_number(&value))
-            code = number_of(k->connection, asks, &value);
+            code = rst_text_number(k->connection, asks, &value);
         if (code == SQLITE_OK && numbers && value.type != VALUE_INTEGER && value.type != VALUE_REAL)
             return SQLITE_NOTFOUND;
         if (code != SQLITE_OK) return code;

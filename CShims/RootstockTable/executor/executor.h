@@ -42,6 +42,10 @@ int rst_update(sqlite3_vtab *vtab, int count, sqlite3_value **values, sqlite3_in
 int rst_row_key(rst_table *table, const rootstock_value *values, int64_t rowid, rootstock_buffer *key);
 int rst_index_fill(rst_table *table, int number, char **message);
 
+/* automatic_hash.c: what numeric affinity makes of a text: SQLite says, by way of *asks, a statement of the
+** connection's, null at first. */
+int rst_text_number(rst_connection *c, sqlite3_stmt **asks, rootstock_value *value);
+
 int rst_native_fk_register(rst_connection *c);
 /* scan_enough.c: the function by which SQLite tells of the rows that it sorts. */
 int rst_sorted_register(rst_connection *c);

@@ -83,7 +83,6 @@ static bool is_number(const rootstock_value *value) {
     return value->type == VALUE_INTEGER || value->type == VALUE_REAL;
 }
 
-/* What can be said of child values beside parent values without asking SQLite. */
 typedef enum likeness {
     LIKE_NOT,
     LIKE_UNSURE, /* a number stands beside a text: affinity decides */
@@ -91,25 +90,36 @@ typedef enum likeness {
     LIKE_SAME    /* and also as they are */
 } likeness;
 
+/* What can be said of child values beside parent values. converts: the parent's affinity is the child values', too.
+** Else where affinity would decide only SQLite can say. */
 static int compare_key(const rst_foreign_key *foreign, const rst_table *parent, const int *columns,
-                       const rootstock_value *child_row, const rootstock_value *parent_row, likeness *out) {
+                       const rootstock_value *child_row, const rootstock_value *parent_row, bool converts,
+                       likeness *out) {
+    rootstock_buffer hold = {0};
+    int code = SQLITE_OK;
     *out = LIKE_SAME;
-    for (int k = 0; k < foreign->column_count; k++) {
-        const rootstock_value *child = &child_row[foreign->child_columns[k]], *key = &parent_row[columns[k]];
+    for (int k = 0; k < foreign->column_count && code == SQLITE_OK; k++) {
+        rootstock_value child = child_row[foreign->child_columns[k]];
+        const rootstock_value *key = &parent_row[columns[k]];
+        const bool alike = child.type == key->type || (is_number(&child) && is_number(key));
         bool same = false;
-        int code = SQLITE_OK;
-        if (child->type != VALUE_NULL && key->type != VALUE_NULL) {
-            if (child->type != key->type && !(is_number(child) && is_number(key))) {
+        if (child.type != VALUE_NULL && key->type != VALUE_NULL) {
+            if (!alike && !converts) {
                 *out = LIKE_UNSURE;
                 continue;
             }
-            code = same_to(parent, columns[k], child, key, &same);
+            hold.size = 0;
+            if (!alike) code = rst_foreign_convert(parent, columns[k], &child, &hold);
+            if (code == SQLITE_OK) code = same_to(parent, columns[k], &child, key, &same);
         }
-        if (!same) *out = LIKE_NOT;
-        if (code != SQLITE_OK || !same) return code;
-        if (*out == LIKE_SAME && !is_number(key) && !rst_value_same(child, key)) *out = LIKE_FOUND;
+        if (!same) {
+            *out = LIKE_NOT;
+            break;
+        }
+        if (*out == LIKE_SAME && (!alike || (!is_number(key) && !rst_value_same(&child, key)))) *out = LIKE_FOUND;
     }
-    return SQLITE_OK;
+    rootstock_buffer_free(&hold);
+    return code;
 }
 
 /*
@@ -118,20 +128,14 @@ static int compare_key(const rst_foreign_key *foreign, const rst_table *parent, 
 ** compares the values as they are, whatever the collation (a rowid it makes a number first).
 */
 static int has_parent(rst_connection *c, const rst_foreign_key *foreign, rst_table *parent, const int *columns,
-                      const rootstock_value *values, bool own, bool *exists, char **message) {
-    bool by_rowid = foreign->column_count == 1 && columns[0] == parent->rowid_column, itself = false;
+                      const rootstock_value *values, bool own, bool *exists) {
     likeness like = LIKE_NOT;
-    int code = own ? compare_key(foreign, parent, columns, values, values, &like) : SQLITE_OK;
+    int code = own ? compare_key(foreign, parent, columns, values, values, true, &like) : SQLITE_OK;
     *exists = like == LIKE_SAME;
     if (code != SQLITE_OK || *exists) return code;
-    code = rst_foreign_parent_exists(c, foreign, parent, columns, values, exists, message);
-    if (code != SQLITE_OK || !*exists || by_rowid || like == LIKE_NOT) return code;
-    /* Only one row has that key. Is it this one? */
-    if (like == LIKE_FOUND)
-        itself = true;
-    else
-        code = rst_foreign_is_itself(c, foreign, parent, columns, values, values, false, &itself, message);
-    if (itself) *exists = false;
+    code = rst_foreign_parent_exists(c, store_of(c)->writer, foreign, parent, columns, values, exists);
+    /* Only one row has that key: this one. */
+    if (like == LIKE_FOUND && foreign->parent_key->parts != NULL) *exists = false;
     return code;
 }
 
@@ -184,12 +188,12 @@ static int check_child(rst_connection *c, rst_table *table, const rootstock_valu
         }
         if (code != SQLITE_OK) return code;
         if (old_counts && (rst_foreign_deferred(c) > 0 || store_of(c)->immediate_violations > 0)) {
-            code = rst_foreign_parent_exists(c, foreign, parent, columns, old_values, &exists, message);
+            code = rst_foreign_parent_exists(c, store_of(c)->writer, foreign, parent, columns, old_values, &exists);
             if (code != SQLITE_OK) return code;
             if (!exists) count_violations(c, foreign, -1);
         }
         if (new_counts) {
-            code = has_parent(c, foreign, parent, columns, new_values, own && touched, &exists, message);
+            code = has_parent(c, foreign, parent, columns, new_values, own && touched, &exists);
             if (code != SQLITE_OK) return code;
             if (!exists && is_single(table, old_values) && !foreign->deferred && !rst_foreign_all_deferred(c)) {
                 executor->last_mode = SQLITE_ABORT; /* whatever the statement's OR */
@@ -211,10 +215,10 @@ static int count_others(rst_connection *c, rst_table *child, const rst_foreign_k
     bool itself;
     int code = rst_foreign_child_count(c, child, foreign, table, columns, key, false, count, message);
     if (code != SQLITE_OK || *count == 0 || child != table || new_values == NULL) return code;
-    code = compare_key(foreign, table, columns, new_values, key, &like);
+    code = compare_key(foreign, table, columns, new_values, key, false, &like);
     itself = like >= LIKE_FOUND;
     if (code == SQLITE_OK && like == LIKE_UNSURE)
-        code = rst_foreign_is_itself(c, foreign, table, columns, new_values, key, true, &itself, message);
+        code = rst_foreign_is_child(c, foreign, table, columns, new_values, key, &itself, message);
     if (code == SQLITE_OK && itself) --*count;
     return code;
 }
@@ -387,7 +391,7 @@ int rst_foreign_before(rst_table *table, const rootstock_value *old_values, uint
             continue;
         }
         if (code == SQLITE_OK)
-            code = rst_foreign_parent_exists(c, foreign, table, columns, old_values, &exists, message);
+            code = rst_foreign_parent_exists(c, store_of(c)->writer, foreign, table, columns, old_values, &exists);
         if (code != SQLITE_OK) return code;
         if (!exists) count_violations(c, foreign, -1);
     }

@@ -3,8 +3,8 @@
 ** up in their trees.
 **
 ** As SQLite does it: each child value gets the parent column's affinity. The key that they make is sought under the
-** key's own collations; children are counted in an index of theirs under the parent's. Where the conversion is SQLite's
-** to make (a text beside a numeric column) nothing is said, and the caller asks by SQL. Invariant: what is said here is
+** key's own collations. Children are counted in an index of theirs under the parent's collations, where no comparison
+** converts a value. Else nothing is said of them, and the caller asks by SQL. Invariant: what is said of children is
 ** what the SELECT of foreign_statements.c would say.
 */
 #include "executor/collated_key.h"
@@ -12,10 +12,6 @@
 #include "executor/foreign_statements.h"
 
 #include <string.h>
-
-static bool is_rowid(const rst_foreign_key *foreign, const rst_table *parent) {
-    return foreign->column_count == 1 && foreign->parent_key->columns[0] == parent->rowid_column;
-}
 
 bool rst_parts_are(const rst_table *table, const rst_part *parts, int part_count, const int *columns, int count,
                    bool any_collation) {
@@ -30,31 +26,35 @@ bool rst_parts_are(const rst_table *table, const rst_part *parts, int part_count
     return all;
 }
 
-/* Under the collations that the foreign key means. */
-const rst_part *rst_foreign_parent_parts(const rst_foreign_key *foreign, rst_table *parent, rst_tree **tree) {
+bool rst_foreign_parent_parts(const rst_foreign_key *foreign, rst_table *parent, const rst_part **parts,
+                              rst_tree **tree) {
     const int *columns = foreign->parent_key->columns, count = foreign->column_count;
     const bool primary = foreign->parent_columns[0] == NULL;
-    if (is_rowid(foreign, parent)) return NULL;
+    *parts = NULL;
     *tree = &parent->tree;
+    if (count == 1 && columns[0] == parent->rowid_column) return true;
     if (parent->without_rowid && rst_parts_are(parent, parent->key, parent->key_count, columns, count, primary))
-        return parent->key;
-    for (int n = 0; n < parent->index_count; n++) {
+        *parts = parent->key;
+    for (int n = 0; n < parent->index_count && *parts == NULL; n++) {
         rst_index *index = &parent->indexes[n];
         if (!index->unique || index->evaluated || (primary && !index->is_primary_key) ||
             !rst_parts_are(parent, index->parts, index->part_count, columns, count, primary))
             continue;
         *tree = &index->tree;
-        return index->parts;
+        *parts = index->parts;
     }
-    return NULL;
+    return *parts != NULL;
 }
 
-/* The value as the parent's column takes it. False: SQLite has to say. */
-static bool convert(const rst_table *parent, int column, rootstock_value *value, rootstock_buffer *hold, int *code) {
+int rst_foreign_convert(const rst_table *parent, int column, rootstock_value *value, rootstock_buffer *hold) {
     char affinity = column == parent->rowid_column ? AFFINITY_INTEGER : parent->columns[column].affinity;
-    if (affinity >= AFFINITY_NUMERIC) return value->type != VALUE_TEXT;
-    *code = rst_value_affinity(value, NULL, affinity, hold);
-    return true;
+    sqlite3_stmt *asks = NULL;
+    int code = SQLITE_OK;
+    if (affinity < AFFINITY_NUMERIC) return rst_value_affinity(value, NULL, affinity, hold);
+    /* A number stays as it is: a column of reals, too, is compared with an integer exactly. */
+    if (value->type == VALUE_TEXT) code = rst_text_number(parent->connection, &asks, value);
+    if (asks != NULL) rst_statement_done(parent->connection, asks);
+    return code;
 }
 
 static int probe_rowid(rst_connection *c, rootstock_transaction *transaction, rst_table *parent,
@@ -70,7 +70,7 @@ static int probe_rowid(rst_connection *c, rootstock_transaction *transaction, rs
             return SQLITE_OK;
         rowid = (int64_t)real;
     } else if (value->type != VALUE_INTEGER) {
-        return SQLITE_OK; /* a blob */
+        return SQLITE_OK; /* a blob, or a text that spells no number */
     }
     rootstock_rowid_encode(rowid, bytes);
     code = rst_tree_get(c, transaction, &parent->tree, &key, &found, &hold);
@@ -94,19 +94,17 @@ static int count_entries(rst_connection *c, rootstock_transaction *transaction, 
     return code == ROOTSTOCK_OK || code == ROOTSTOCK_NOT_FOUND ? SQLITE_OK : rst_map_code(c, code);
 }
 
-int rst_foreign_probe_parent(rst_connection *c, rootstock_transaction *transaction, const rst_foreign_key *foreign,
-                             rst_table *parent, const int *columns, const rootstock_value *values, bool *exists) {
-    bool by_rowid = is_rowid(foreign, parent);
+int rst_foreign_parent_exists(rst_connection *c, rootstock_transaction *transaction, const rst_foreign_key *foreign,
+                              rst_table *parent, const int *columns, const rootstock_value *values, bool *exists) {
     rootstock_buffer key = {0}, hold = {0};
     rst_tree *tree = foreign->parent_key->tree;
     const rst_part *parts = foreign->parent_key->parts;
     int code = SQLITE_OK;
     *exists = false;
-    if (!by_rowid && parts == NULL) return SQLITE_NOTFOUND;
-    if (by_rowid) {
+    if (parts == NULL) {
         rootstock_value value = values[foreign->child_columns[0]];
-        if (!convert(parent, columns[0], &value, &hold, &code)) return SQLITE_NOTFOUND;
-        return probe_rowid(c, transaction, parent, &value, exists);
+        code = rst_foreign_convert(parent, columns[0], &value, &hold);
+        return code == SQLITE_OK ? probe_rowid(c, transaction, parent, &value, exists) : code;
     }
     for (int p = 0; p < foreign->column_count && code == SQLITE_OK; p++) {
         rootstock_value value;
@@ -114,7 +112,7 @@ int rst_foreign_probe_parent(rst_connection *c, rootstock_transaction *transacti
         while (columns[k] != parts[p].column) k++;
         value = values[foreign->child_columns[k]];
         hold.size = 0;
-        if (!convert(parent, columns[k], &value, &hold, &code)) code = SQLITE_NOTFOUND;
+        code = rst_foreign_convert(parent, columns[k], &value, &hold);
         if (code == SQLITE_OK) code = rst_part_append(parent, &key, &value, &parts[p]);
     }
     if (code == SQLITE_OK && tree == &parent->tree) {

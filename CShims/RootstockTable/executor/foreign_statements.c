@@ -1,6 +1,6 @@
 /*
-** foreign_statements.c - what foreign keys ask and do by SQL: is the parent there, how many children are there, and the
-** actions.
+** foreign_statements.c - what foreign keys ask and do by SQL: how many children are there, and the actions. And which
+** key of the parent is meant.
 **
 ** Invariant: the parent column's affinity and collation decide each comparison, as on native tables; an action is run
 ** under ABORT, as a trigger of its own depth.
@@ -16,34 +16,21 @@
 int rst_foreign_parent_columns(rst_table *child, const rst_foreign_key *foreign, rst_table *parent,
                                const int **found_columns, char **message) {
     rst_parent_key *key = foreign->parent_key;
-    int count = foreign->column_count, *columns = key->columns;
-    bool unique = false;
+    int count = foreign->column_count, primary = 0, *columns = key->columns;
+    bool found = true;
     *found_columns = columns;
     if (key->parent == parent && key->epoch == store_of(parent->connection)->epoch) return SQLITE_OK;
     key->parent = NULL;
-    for (int k = 0; k < count; k++) columns[k] = -1;
-    if (foreign->parent_columns[0] == NULL) {
-        int found = 0;
-        for (int i = 0; i < parent->column_count; i++) {
-            int place = parent->columns[i].primary_key;
-            if (place > 0 && place <= count) columns[place - 1] = i;
-            found += place > 0;
-        }
-        unique = found == count;
-    } else {
-        for (int k = 0; k < count; k++) columns[k] = rst_column_called(parent, foreign->parent_columns[k]);
-        if (count == 1 && columns[0] >= 0 && columns[0] == parent->rowid_column) unique = true;
-        if (parent->without_rowid)
-            unique = rst_parts_are(parent, parent->key, parent->key_count, columns, count, false);
-        for (int n = 0; n < parent->index_count && !unique; n++) {
-            const rst_index *index = &parent->indexes[n];
-            unique = index->unique && index->where == NULL &&
-                     rst_parts_are(parent, index->parts, index->part_count, columns, count, false);
-        }
+    for (int k = 0; k < count; k++)
+        columns[k] = foreign->parent_columns[0] == NULL ? -1 : rst_column_called(parent, foreign->parent_columns[k]);
+    for (int i = 0; i < parent->column_count && foreign->parent_columns[0] == NULL; i++) {
+        int place = parent->columns[i].primary_key;
+        if (place > 0 && place <= count) columns[place - 1] = i;
+        primary += place > 0;
     }
-    for (int k = 0; k < count; k++) unique &= columns[k] >= 0;
-    if (unique) {
-        key->parts = rst_foreign_parent_parts(foreign, parent, &key->tree);
+    for (int k = 0; k < count; k++) found &= columns[k] >= 0;
+    if (foreign->parent_columns[0] == NULL) found &= primary == count;
+    if (found && rst_foreign_parent_parts(foreign, parent, &key->parts, &key->tree)) {
         key->epoch = store_of(parent->connection)->epoch;
         key->parent = parent;
         return SQLITE_OK;
@@ -102,60 +89,6 @@ static void append_conjunction(sqlite3_str *text, int k) {
     sqlite3_str_appendall(text, k == 0 ? " WHERE (" : k % 32 == 0 ? ") AND (" : " AND ");
 }
 
-/* The collation under which the parent's primary key is unique in this column: PRIMARY KEY(a COLLATE ...) may name
-** another one than the column has. */
-static const char *primary_key_collation(const rst_table *parent, int column) {
-    const rst_part *parts = parent->without_rowid ? parent->key : NULL;
-    int count = parent->without_rowid ? parent->key_count : 0;
-    for (int i = 0; i < parent->index_count && parts == NULL; i++) {
-        if (!parent->indexes[i].is_primary_key) continue;
-        parts = parent->indexes[i].parts;
-        count = parent->indexes[i].part_count;
-    }
-    for (int i = 0; i < count; i++) {
-        if (parts[i].column == column) return parts[i].collation_name;
-    }
-    return parent->columns[column].collation_name;
-}
-
-/* Named parent columns are unique under their own collations, or rst_foreign_parent_columns has refused them. */
-void rst_foreign_append_equal(sqlite3_str *text, const rst_foreign_key *foreign, const rst_table *parent, int column,
-                              int parameter) {
-    const rst_column *found = &parent->columns[column];
-    sqlite3_str_appendf(text, "\"%w\"", found->name);
-    if (foreign->parent_columns[0] == NULL) {
-        const char *collation = primary_key_collation(parent, column);
-        if (sqlite3_stricmp(collation, found->collation_name) != 0) {
-            sqlite3_str_appendf(text, " COLLATE \"%w\"", collation);
-        }
-    }
-    sqlite3_str_appendf(text, "=?%d", parameter);
-}
-
-static void append_parent(sqlite3_str *text, const rst_connection *c, const rst_foreign_key *foreign,
-                          const rst_table *parent, const int *columns) {
-    sqlite3_str_appendf(text, "SELECT 1 FROM \"%w\".\"%w\"", executor_of(c)->schema, parent->declared_name);
-    for (int k = 0; k < foreign->column_count; k++) {
-        append_conjunction(text, k);
-        rst_foreign_append_equal(text, foreign, parent, columns[k], k + 1);
-    }
-    sqlite3_str_appendchar(text, 1, ')');
-}
-
-int rst_foreign_parent_exists(rst_connection *c, const rst_foreign_key *foreign, rst_table *parent, const int *columns,
-                              const rootstock_value *values, bool *exists, char **message) {
-    sqlite3_str *text;
-    sqlite3_int64 found = 0;
-    int code = rst_foreign_probe_parent(c, store_of(c)->writer, foreign, parent, columns, values, exists);
-    if (code != SQLITE_NOTFOUND) return code;
-    text = sqlite3_str_new(NULL);
-    append_parent(text, c, foreign, parent, columns);
-    sqlite3_str_appendall(text, " LIMIT 1");
-    code = run(c, text, values, foreign->child_columns, foreign->column_count, NULL, NULL, &found, message);
-    *exists = found != 0;
-    return code;
-}
-
 /* The comparison has the parent column's affinity and collation. acting: only its collation, because an action is to
 ** SQLite a trigger of the parent's, and OLD.column has no affinity there but for the rowid. */
 static void append_children(sqlite3_str *text, const rst_table *child, const rst_foreign_key *foreign,
@@ -188,31 +121,23 @@ int rst_foreign_child_count(rst_connection *c, rst_table *child, const rst_forei
     return run(c, text, values, columns, foreign->column_count, NULL, NULL, count, message);
 }
 
-int rst_foreign_is_itself(rst_connection *c, const rst_foreign_key *foreign, rst_table *table, const int *columns,
-                          const rootstock_value *row, const rootstock_value *key, bool as_child, bool *itself,
-                          char **message) {
+int rst_foreign_is_child(rst_connection *c, const rst_foreign_key *foreign, rst_table *table, const int *columns,
+                         const rootstock_value *row, const rootstock_value *key, bool *child, char **message) {
     rst_row_image image = {(rootstock_value *)row, 0}, *saved = table->images[0];
     sqlite3_str *text;
     sqlite3_int64 found = 0;
     int code;
-    *itself = false;
-    for (int k = 0; k < foreign->column_count; k++) {
-        int other = as_child ? foreign->child_columns[k] : columns[k];
-        if (row[other].type == VALUE_NULL) return SQLITE_OK;
-    }
+    *child = false;
+    for (int k = 0; k < foreign->column_count; k++)
+        if (row[foreign->child_columns[k]].type == VALUE_NULL) return SQLITE_OK;
     text = sqlite3_str_new(NULL);
-    if (as_child) {
-        sqlite3_str_appendf(text, "SELECT 1 FROM \"%w\".\"%w\"", executor_of(c)->schema, table->declared_name);
-        append_children(text, table, foreign, table, columns, key, false);
-    } else {
-        append_parent(text, c, foreign, table, columns);
-    }
+    sqlite3_str_appendf(text, "SELECT 1 FROM \"%w\".\"%w\"", executor_of(c)->schema, table->declared_name);
+    append_children(text, table, foreign, table, columns, key, false);
     sqlite3_str_appendall(text, " AND \"rootstock row\"=1");
     table->images[0] = &image;
-    code = run(c, text, key, as_child ? columns : foreign->child_columns, foreign->column_count, NULL, NULL, &found,
-               message);
+    code = run(c, text, key, columns, foreign->column_count, NULL, NULL, &found, message);
     table->images[0] = saved;
-    *itself = found != 0;
+    *child = found != 0;
     return code;
 }
 

@@ -3,8 +3,7 @@
 **
 ** What PRAGMA foreign_key_check becomes on a store. Columns: "table", rowid (NULL for WITHOUT ROWID tables), parent,
 ** fkid (the id that PRAGMA foreign_key_list gives). SQLite is asked, on the schema database, whether the keys are
-** declared soundly at all. SQL looks the parent of a row up, so that affinity and collation are the parent column's.
-** Rows and order are SQLite's: table by table, row by row, key by key.
+** declared soundly at all. Rows and order are SQLite's: table by table, row by row, key by key.
 */
 #include "catalog/describe.h"
 #include "executor/foreign_statements.h"
@@ -16,50 +15,22 @@
 
 /* Where the parents of one foreign key's children are looked for. */
 typedef struct parent_key {
-    rst_table *parent;       /* null: the store has no such table */
-    const int *columns;      /* of the key in it */
-    sqlite3_stmt *statement; /* that asks SQLite, made when it is needed */
+    rst_table *parent;  /* null: the store has no such table */
+    const int *columns; /* of the key in it */
 } parent_key;
-
-static int prepare_parent(rst_connection *c, const rst_foreign_key *foreign, parent_key *key, char **message) {
-    sqlite3_str *text = sqlite3_str_new(NULL);
-    char *sql;
-    int code;
-    sqlite3_str_appendf(text, "SELECT 1 FROM main.\"%w\" WHERE ", key->parent->declared_name);
-    for (int k = 0; k < foreign->column_count; k++) {
-        if (k > 0) sqlite3_str_appendall(text, " AND ");
-        rst_foreign_append_equal(text, foreign, key->parent, key->columns[k], k + 1);
-    }
-    sqlite3_str_appendall(text, " LIMIT 1");
-    sql = sqlite3_str_finish(text);
-    if (sql == NULL) return SQLITE_NOMEM;
-    code = sqlite3_prepare_v2(c->db, sql, -1, &key->statement, NULL);
-    if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(c->db));
-    sqlite3_free(sql);
-    return code;
-}
 
 /* SQLITE_ROW: the row's parent is there, or the row asks for none. SQLITE_DONE: it is not. */
 static int find_parent(rst_connection *c, rootstock_transaction *transaction, const rst_foreign_key *foreign,
-                       parent_key *key, const rst_row_slot *hand, char **message) {
+                       const parent_key *key, const rst_row_slot *hand) {
     bool exists = false;
-    int code, result;
+    int code;
     for (int k = 0; k < foreign->column_count; k++) {
         if (hand->values[foreign->child_columns[k]].type == VALUE_NULL) return SQLITE_ROW;
     }
     if (key->parent == NULL) return SQLITE_DONE;
-    code = rst_foreign_probe_parent(c, transaction, foreign, key->parent, key->columns, hand->values, &exists);
-    if (code == SQLITE_OK) return exists ? SQLITE_ROW : SQLITE_DONE;
-    if (code != SQLITE_NOTFOUND) return code;
-    code = key->statement == NULL ? prepare_parent(c, foreign, key, message) : SQLITE_OK;
-    for (int k = 0; k < foreign->column_count && code == SQLITE_OK; k++) {
-        code = rst_bind(key->statement, k + 1, &hand->values[foreign->child_columns[k]]);
-    }
+    code = rst_foreign_parent_exists(c, transaction, foreign, key->parent, key->columns, hand->values, &exists);
     if (code != SQLITE_OK) return code;
-    result = sqlite3_step(key->statement);
-    code = sqlite3_reset(key->statement);
-    if (code != SQLITE_OK) rst_set_message(message, "%s", sqlite3_errmsg(c->db));
-    return code != SQLITE_OK ? code : result;
+    return exists ? SQLITE_ROW : SQLITE_DONE;
 }
 
 static int walk_child(rst_connection *c, rootstock_transaction *transaction, rst_table *table, parent_key *parents,
@@ -82,7 +53,7 @@ static int walk_child(rst_connection *c, rootstock_transaction *transaction, rst
         if (result == SQLITE_CORRUPT_VTAB)
             rst_set_message(message, "%s: table %s: malformed row", store_of(c)->shared->path, table->name);
         for (int i = 0; i < table->foreign_key_count && result == SQLITE_OK; i++) {
-            result = find_parent(c, transaction, &table->foreign_keys[i], &parents[i], &hand, message);
+            result = find_parent(c, transaction, &table->foreign_keys[i], &parents[i], &hand);
             if (result == SQLITE_DONE) {
                 const char *parent = table->foreign_keys[i].parent;
                 if (table->without_rowid)
@@ -116,7 +87,6 @@ static int check_child(rst_connection *c, rootstock_transaction *transaction, rs
             code = rst_foreign_parent_columns(table, foreign, parents[i].parent, &parents[i].columns, message);
     }
     if (code == SQLITE_OK) code = walk_child(c, transaction, table, parents, listing, message);
-    for (int i = 0; i < table->foreign_key_count; i++) sqlite3_finalize(parents[i].statement);
     sqlite3_free(parents);
     return code;
 }
