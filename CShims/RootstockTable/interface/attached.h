@@ -73,6 +73,8 @@ int rst_inner_undo(rst_attached *a, const char *text, char **message);
 int rst_inner_read(rst_attached *a, char **message);
 /* Before inner is written, and when SQLite takes its write lock. */
 int rst_inner_write(rst_attached *a, char **message);
+/* Whether a foreign key of an attached store forbids to commit: asked before the first of all stores is committed. */
+bool rst_attached_violates(const rst_connection *c);
 int rst_inner_commit(rst_attached *a, char **message);
 void rst_inner_rollback(rst_attached *a);
 /* The schema of main or of an attached store was rolled back: what reads any of them goes no further. */

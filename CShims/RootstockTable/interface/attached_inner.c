@@ -147,11 +147,17 @@ int rst_inner_write(rst_attached *a, char **message) {
     return code;
 }
 
+bool rst_attached_violates(const rst_connection *c) {
+    const rst_attached *a = front_of(c)->attached;
+    while (a != NULL && !rst_store_violates(rst_connection_of(a->inner))) a = a->next;
+    return a != NULL;
+}
+
 int rst_inner_commit(rst_attached *a, char **message) {
     int code;
     if (a->lost) return lost(message);
     if (!a->writing) return SQLITE_OK;
-    if (rootstock_violates(a->inner)) {
+    if (rst_store_violates(a->c) || rst_attached_violates(a->c)) {
         rst_store *store = store_of(a->c);
         rst_set_message(message, "FOREIGN KEY constraint failed");
         /* SQLITE_BUSY leaves the transaction open; the front door says what it really is. */

@@ -150,6 +150,7 @@ static const rst_store_hooks store_hooks = {
     .detach_cursors = rst_cursors_detach,
     .drop_spare_cursors = drop_spare_cursors,
     .forget_positions = forget_positions,
+    .another_violates = rst_attached_violates,
     .forget_handles = rst_tables_forget_handles,
     .finalize_statements = finalize_statements,
     .name_tree = rst_tables_name_tree,

@@ -26,6 +26,8 @@ typedef struct rst_store_hooks {
     void (*drop_spare_cursors)(rst_connection *c);
     /* Entries came or went behind the tables' backs: what they remember of their trees' ends no longer holds. */
     void (*forget_positions)(rst_connection *c);
+    /* Whether foreign keys of a store beside this one forbid to commit both. */
+    bool (*another_violates)(const rst_connection *c);
     /* The store is in another file: the trees' handles were the old file's. */
     void (*forget_handles)(rst_connection *c);
     /* The application's connection closes: no statement of ours may live on it. */

@@ -210,6 +210,11 @@ void rst_positions_forget(rst_connection *c) {
     store_of(c)->hooks->forget_positions(c);
 }
 
+bool rst_store_violates(rst_connection *c) {
+    const rst_store *store = store_of(c);
+    return store->writer != NULL && (rst_foreign_deferred(c) > 0 || store->immediate_violations > 0);
+}
+
 int rst_write_commit(rst_connection *c, char **message) {
     rst_store *store = store_of(c);
     uint64_t identifier = store->writer_identifier, ticket;
@@ -224,7 +229,7 @@ int rst_write_commit(rst_connection *c, char **message) {
     if (code == SQLITE_OK) code = rst_check_thread(c, message);
     if (code != SQLITE_OK) return code;
     if (store->writer_broken) return rst_refuse_broken(c, message);
-    if (rst_foreign_deferred(c) > 0 || store->immediate_violations > 0) {
+    if (rst_store_violates(c) || store->hooks->another_violates(c)) {
         rst_set_message(message, "FOREIGN KEY constraint failed");
         if (store->committing) {
             /* The one code at which SQLite leaves the transaction open; the front door says what it really is. */

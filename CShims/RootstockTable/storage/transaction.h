@@ -75,6 +75,8 @@ int rst_writer_commit(rst_connection *c, bool alone, uint64_t *ticket);
 int rst_writer_wait_durable(rst_connection *c, uint64_t ticket, char **message);
 /* What xLock(RESERVED) of the control file calls: waits shortly; after SQLITE_BUSY SQLite asks the busy handler. */
 int rst_write_try(rst_connection *c, bool lasting);
+/* Whether a foreign key of the store forbids to commit. */
+bool rst_store_violates(rst_connection *c);
 int rst_write_commit(rst_connection *c, char **message);
 /* Ends the write transaction, in which nothing was changed, by having the engine compact the store. */
 int rst_write_compact(rst_connection *c, char **message);
