@@ -31,6 +31,7 @@ typedef struct rst_attached {
     struct rst_attached *next, **link; /* in front_of(c)->attached; link null: it is in no list */
     rst_connection *c;                 /* whose connection it is attached to */
     sqlite3 *inner;
+    rst_connection *store; /* inner's; null before it is open, and when inner is closed */
     char *schema, *path;
     int references;              /* the file, and each virtual table */
     rst_teller teller;           /* SQLite's lock on the in-memory database */
@@ -75,6 +76,8 @@ int rst_inner_read(rst_attached *a, char **message);
 int rst_inner_write(rst_attached *a, char **message);
 /* Whether a foreign key of an attached store forbids to commit: asked before the first of all stores is committed. */
 bool rst_attached_violates(const rst_connection *c);
+/* What the application has switched on its connection holds for inner, too. */
+int rst_inner_follow_settings(rst_attached *a);
 int rst_inner_commit(rst_attached *a, char **message);
 void rst_inner_rollback(rst_attached *a);
 /* The schema of main or of an attached store was rolled back: what reads any of them goes no further. */
@@ -138,6 +141,8 @@ int rst_attached_declare(rst_attached *a, char **message);
 int rst_attached_refresh(rst_attached *a, char **message);
 /* Refreshes all of them, and makes the state another one where one of them has changed. */
 int rst_attached_state(rst_connection *c, unsigned long long *state);
+/* The same for the rewrite cache. False: some cannot be brought up to its schema now. */
+bool rst_attached_is_current(rst_connection *c);
 
 /* ---- attached_table.c ---- */
 /* An INSERT tells which columns it names: the shape's stamp in so many digits, then '1' or '0' for each column. One in
@@ -172,8 +177,6 @@ int rst_attached_register(rst_connection *c);
 int rst_attached_count(rst_attached *a, sqlite3_int64 changes, char **message);
 /* The attached store of that schema name, or null. */
 rst_attached *rst_attached_find(rst_connection *c, const char *schema);
-/* Whether the store has something of that name: an index or trigger, too, of which SQLite's own list knows nothing. */
-bool rst_attached_lists(rst_attached *a, const char *name);
 /* The store whose table, view, index or trigger a name without a schema means; null: none. */
 rst_attached *rst_attached_holding(rst_connection *c, const char *name);
 /* The store that a file name means: its path and engine, and options as rootstock_open takes them, all from

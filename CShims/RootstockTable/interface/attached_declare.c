@@ -47,7 +47,7 @@ static int read_column(rst_attached *a, rst_attached_shape *shape, sqlite3_stmt 
     const char *name = (const char *)sqlite3_column_text(row, 1), *type = (const char *)sqlite3_column_text(row, 2);
     const char *collation = NULL, *given = (const char *)sqlite3_column_text(row, 4);
     const int hidden = sqlite3_column_int(row, 6);
-    const rst_table *table = rst_table_find(rst_connection_of(a->inner), shape->name);
+    const rst_table *table = rst_table_find(a->store, shape->name);
     if (columns == NULL || name == NULL || type == NULL) {
         if (columns != NULL) shape->columns = columns;
         return SQLITE_NOMEM;
@@ -226,7 +226,7 @@ int rst_attached_shape_read(rst_attached *a, const char *name, rst_attached_shap
     shape->without_rowid = rootstock_table_column_metadata(a->inner, "main", shape->name, "rootstock key", NULL, NULL,
                                                            NULL, NULL, NULL) == SQLITE_OK;
     find_rowid(shape);
-    table = rst_table_find(rst_connection_of(a->inner), shape->name);
+    table = rst_table_find(a->store, shape->name);
     if (table != NULL && table->column_count == shape->count) code = read_indexes(table, shape);
     if (code == SQLITE_OK)
         code = each_row(a, shape, read_count, message, "SELECT count(*) FROM main.\"%w\"", shape->name);
@@ -394,8 +394,7 @@ static int attach_list(rst_attached *a, const text_list *wanted, char **message)
 
 int rst_attached_declare(rst_attached *a, char **message) {
     text_list wanted = {0};
-    unsigned long long state = 0;
-    int code = rootstock_schema_state(a->inner, &state);
+    int code = rst_schema_renew(a->store);
     if (code != SQLITE_OK) return rst_inner_failed(a, code, message);
     a->declaring = true;
     code = list_wanted(a, &wanted, message);
@@ -403,7 +402,7 @@ int rst_attached_declare(rst_attached *a, char **message) {
     a->declaring = false;
     list_free(&wanted);
     if (code != SQLITE_OK) return code;
-    a->declared = state;
+    a->declared = planner_of(a->store)->schema_state;
     a->number = 1;
     return SQLITE_OK;
 }
@@ -429,11 +428,13 @@ static int declare_anew(rst_attached *a, const text_list *wanted, char **message
 
 int rst_attached_refresh(rst_attached *a, char **message) {
     text_list wanted = {0};
-    unsigned long long state = 0;
-    const sqlite3_int64 rowid = sqlite3_last_insert_rowid(a->c->db);
-    int code = rootstock_schema_state(a->inner, &state);
+    sqlite3_int64 rowid;
+    uint64_t state;
+    int code = rst_schema_renew(a->store);
+    state = planner_of(a->store)->schema_state;
     if ((code & 0xff) == SQLITE_LOCKED || (code == SQLITE_OK && state == a->declared) || a->declaring) return SQLITE_OK;
     if (code != SQLITE_OK) return rst_inner_failed(a, code, message);
+    rowid = sqlite3_last_insert_rowid(a->c->db);
     a->declaring = true;
     code = list_wanted(a, &wanted, message);
     if (code == SQLITE_OK) code = declare_anew(a, &wanted, message);
@@ -458,4 +459,15 @@ int rst_attached_state(rst_connection *c, unsigned long long *state) {
         *state = *state * 0x100000001B3u + a->number + stamp_of((const unsigned char *)a->schema);
     }
     return code;
+}
+
+bool rst_attached_is_current(rst_connection *c) {
+    unsigned long long state = 1;
+    if (rst_txn_hook_is_away(c) || rst_attached_state(c, &state) != SQLITE_OK) return false; /* it might come back */
+    for (const rst_attached *a = front_of(c)->attached; a != NULL; a = a->next) {
+        if (a->declared != planner_of(a->store)->schema_state || (a->writing && sqlite3_get_autocommit(a->inner)))
+            return false; /* or inner was rolled back, of which the front door tells SQLite */
+    }
+    front_of(c)->attached_state = state == 0 ? 1 : state;
+    return true;
 }

@@ -35,6 +35,7 @@ static int ears_close(sqlite3_file *file) {
             *a->link = a->next;
             if (a->next != NULL) a->next->link = a->link;
             a->link = NULL;
+            if (front_of(a->c)->attached == NULL) front_of(a->c)->attached_state = 0;
         }
         rst_attached_release(a);
     }

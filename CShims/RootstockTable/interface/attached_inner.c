@@ -13,6 +13,7 @@
 void rst_attached_close(rst_attached *a) {
     sqlite3_close_v2(a->inner);
     a->inner = NULL;
+    a->store = NULL;
     rst_function_proxies_free(&a->functions);
 }
 
@@ -44,13 +45,12 @@ int rst_inner_failed(rst_attached *a, int code, char **message) {
 
 int rst_inner_get(rst_attached *a, const char *text, sqlite3_stmt **statement, char **message) {
     char *rewritten = NULL, *words = NULL;
-    unsigned long long state;
     int code;
-    (void)rootstock_schema_state(a->inner, &state); /* what is wrong with it, the statement tells */
-    code = rootstock_rewrite(a->inner, text, -1, &rewritten, NULL, &words);
+    (void)rst_schema_renew(a->store); /* what is wrong with it, the statement tells */
+    code = rst_rewrite_remembered(a->store, text, -1, &rewritten, NULL, &words);
     *statement = NULL;
     if (code == SQLITE_OK) {
-        code = rst_statement_get(rst_connection_of(a->inner), rewritten != NULL ? rewritten : text, statement);
+        code = rst_statement_get(a->store, rewritten != NULL ? rewritten : text, statement);
         if (code != SQLITE_OK) code = rst_inner_failed(a, code, message);
     } else if (words != NULL) {
         set_words(a, words, message);
@@ -61,7 +61,7 @@ int rst_inner_get(rst_attached *a, const char *text, sqlite3_stmt **statement, c
 }
 
 void rst_inner_done(rst_attached *a, sqlite3_stmt *statement) {
-    if (statement != NULL) rst_statement_done(rst_connection_of(a->inner), statement);
+    if (statement != NULL) rst_statement_done(a->store, statement);
 }
 
 int rst_inner_finish(rst_attached *a, sqlite3_stmt *statement, char **message) {
@@ -109,8 +109,14 @@ int rst_inner_read(rst_attached *a, char **message) {
     return rst_inner_run(a, "BEGIN", message);
 }
 
-/* What the application has switched on its connection holds for the attached store, too. */
-static int follow_settings(rst_attached *a) {
+static bool any_trigger(const rst_catalog *catalog) {
+    for (int i = 0; i < catalog->count; i++) {
+        if (rst_object_is(&catalog->objects[i], "trigger")) return true;
+    }
+    return false;
+}
+
+int rst_inner_follow_settings(rst_attached *a) {
     static const int settings[] = {SQLITE_DBCONFIG_ENABLE_FKEY, SQLITE_DBCONFIG_ENABLE_TRIGGER};
     bool recursive;
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
@@ -120,8 +126,9 @@ static int follow_settings(rst_attached *a) {
         if (code == SQLITE_OK && inner != outer) code = sqlite3_db_config(a->inner, settings[i], outer, NULL);
         if (code != SQLITE_OK) return code;
     }
+    if (!any_trigger(&schema_of(a->store)->loaded) && !store_of(a->store)->writer_unseen) return SQLITE_OK;
     recursive = rst_recursive_triggers(a->c);
-    if (recursive == rst_recursive_triggers(rst_connection_of(a->inner))) return SQLITE_OK;
+    if (recursive == rst_recursive_triggers(a->store)) return SQLITE_OK;
     return rst_inner_run(a, recursive ? "PRAGMA recursive_triggers=1" : "PRAGMA recursive_triggers=0", NULL);
 }
 
@@ -141,7 +148,7 @@ int rst_inner_write(rst_attached *a, char **message) {
     if (sqlite3_get_autocommit(a->inner)) code = rst_inner_run(a, "BEGIN IMMEDIATE", message);
     /* Behind the lock: this runs a statement on SQLite's connection. SQLite then counts the calls of its busy handler
     ** from 0, and would wait for ever. */
-    if (code == SQLITE_OK) code = follow_settings(a);
+    if (code == SQLITE_OK) code = rst_inner_follow_settings(a);
     for (int i = 0; i < a->savepoint_count && code == SQLITE_OK; i++) code = mark(a, "SAVEPOINT", i, message);
     a->writing = code == SQLITE_OK;
     return code;
@@ -149,7 +156,7 @@ int rst_inner_write(rst_attached *a, char **message) {
 
 bool rst_attached_violates(const rst_connection *c) {
     const rst_attached *a = front_of(c)->attached;
-    while (a != NULL && !rst_store_violates(rst_connection_of(a->inner))) a = a->next;
+    while (a != NULL && !rst_store_violates(a->store)) a = a->next;
     return a != NULL;
 }
 
@@ -174,15 +181,13 @@ int rst_inner_commit(rst_attached *a, char **message) {
 void rst_reads_abort(rst_connection *c) {
     rst_cursors_abort(c);
     for (rst_attached *a = front_of(c)->attached; a != NULL; a = a->next) {
-        rst_connection *inner = rst_connection_of(a->inner);
-        if (inner != NULL) rst_cursors_abort(inner);
+        if (a->store != NULL) rst_cursors_abort(a->store);
     }
 }
 
 /* Nothing of inner's transaction stays. Within one of SQLite's, a schema that goes with it ends what reads. */
 static int roll_back(rst_attached *a, char **message) {
-    const rst_connection *inner = a->writing ? rst_connection_of(a->inner) : NULL;
-    const bool changed = inner != NULL && store_of(inner)->schema_changed && !sqlite3_get_autocommit(a->c->db);
+    const bool changed = a->writing && store_of(a->store)->schema_changed && !sqlite3_get_autocommit(a->c->db);
     const int code = rst_inner_undo(a, a->writing ? "ROLLBACK" : "COMMIT", message);
     if (changed) rst_reads_abort(a->c);
     return code;
@@ -205,12 +210,10 @@ static void give_up(rst_attached *a) {
 }
 
 bool rst_inner_rolled_back(rst_attached *a) {
-    const rst_connection *inner;
     if (!a->writing || !sqlite3_get_autocommit(a->inner)) return false;
     a->writing = false;
     a->from_level = 0;
-    inner = rst_connection_of(a->inner);
-    if (inner != NULL && store_of(inner)->schema_stale) rst_reads_abort(a->c);
+    if (store_of(a->store)->schema_stale) rst_reads_abort(a->c);
     give_up(a);
     return true;
 }

@@ -180,6 +180,12 @@ int rst_attached_best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
     sqlite3_str *text;
     double rows = (double)(shape->rows < 1 ? 1 : shape->rows);
     if (equal == NULL) return SQLITE_NOMEM;
+    if (shape->name == NULL) { /* the counter: a statement of one row at most needs no savepoint */
+        info->idxFlags |= SQLITE_INDEX_SCAN_UNIQUE;
+        info->estimatedRows = 1;
+        sqlite3_free(equal);
+        return SQLITE_OK;
+    }
     if (shape->broken != NULL) {
         sqlite3_free(equal);
         return rst_take_message(base, SQLITE_ERROR, sqlite3_mprintf("%s", shape->broken));

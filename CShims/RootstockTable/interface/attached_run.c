@@ -8,6 +8,7 @@
 ** Invariant: such a statement belongs to SQLite's transaction, as a change of a row does.
 */
 #include "interface/attached.h"
+#include "interface/frontdoor.h"
 #include "interface/hosting.h"
 #include "common/result_rows.h"
 #include "ddl/ddl.h"
@@ -124,7 +125,9 @@ static int attach_store(rst_connection *c, const char *path, const char *engine,
     if (code == SQLITE_OK) code = rst_function_proxies_lend_collations(c, a->inner, &a->functions);
     if (code == SQLITE_OK) code = rootstock_open(a->inner, a->path, engine, options, NULL, message);
     if (code == SQLITE_OK) {
-        rst_store *store = store_of(rst_connection_of(a->inner));
+        rst_store *store;
+        a->store = rst_connection_of(a->inner);
+        store = store_of(a->store);
         store->roams = store_of(c)->roams;
         a->read_only = a->read_only || store->shared->options.read_only; /* the system lets nobody write, perhaps */
         sqlite3_progress_handler(a->inner, STEPS_BETWEEN, rst_stop, c);  /* what interrupts the connection */
@@ -185,14 +188,16 @@ static void attach_function(sqlite3_context *context, int count, sqlite3_value *
 /* ---- statements as a whole ---- */
 
 int rst_attached_count(rst_attached *a, sqlite3_int64 changes, char **message) {
-    char *sql =
-        sqlite3_mprintf("INSERT INTO \"%w\".rootstock_attached_counter(\"rootstock names\") WITH RECURSIVE n(i) AS"
-                        "(SELECT 1 WHERE ?1>0 UNION ALL SELECT i+1 FROM n WHERE i<?1) SELECT NULL FROM n",
-                        a->schema);
+    char *sql = sqlite3_mprintf(
+        changes == 0   ? "DELETE FROM \"%w\".rootstock_attached_counter"
+        : changes == 1 ? "INSERT INTO \"%w\".rootstock_attached_counter(\"rootstock names\") VALUES(NULL)"
+                       : "INSERT INTO \"%w\".rootstock_attached_counter(\"rootstock names\") WITH RECURSIVE n(i) AS"
+                         "(SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<?1) SELECT NULL FROM n",
+        a->schema);
     const sqlite3_int64 rowid = sqlite3_last_insert_rowid(a->c->db);
     sqlite3_stmt *statement = NULL;
     int code = sql == NULL ? SQLITE_NOMEM : rst_statement_get(a->c, sql, &statement);
-    if (code == SQLITE_OK) code = sqlite3_bind_int64(statement, 1, changes);
+    if (code == SQLITE_OK && changes > 1) code = sqlite3_bind_int64(statement, 1, changes);
     if (code == SQLITE_OK) {
         (void)sqlite3_step(statement);
         code = sqlite3_reset(statement);
@@ -293,7 +298,7 @@ static int check_drop(rst_attached *a, const char *text, char **message) {
         return SQLITE_OK;
     name = rst_token_name(&s.name);
     if (name == NULL) return SQLITE_NOMEM;
-    found = rst_attached_lists(a, name);
+    found = rst_holds(a->store, name, ROOTSTOCK_OBJECTS);
     sqlite3_free(name);
     if (!found) return SQLITE_OK; /* IF EXISTS */
     rst_set_message(message, "database table is locked");
@@ -326,6 +331,7 @@ static int run_whole(rst_connection *c, runner *run, const char *schema, const c
     counts = rst_begins_change(&first);
     code = run_inside(a, run, text, counts, count, values, rows, message);
     if (code == SQLITE_OK && !counts) code = rst_attached_refresh(a, message);
+    if (code == SQLITE_OK && !counts) code = rst_inner_follow_settings(a); /* it may have made the first trigger */
     if (!alone || sqlite3_get_autocommit(c->db)) return code;
     ended = rst_execute_kept(c, &refusal, "RELEASE \"rootstock attached\"");
     if (ended == SQLITE_OK) return code;

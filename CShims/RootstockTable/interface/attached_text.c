@@ -7,7 +7,7 @@
 ** | INSERT, UPDATE, DELETE on the store's tables alone   | rootstock_attached_run or _rows: inner runs the whole     |
 ** | INSERT that reads other tables                       | the same, telling which columns it names                  |
 ** | UPDATE, DELETE that read other tables                | itself                                                    |
-** | COMMIT, END, RELEASE                                 | rootstock_commit                                          |
+** | COMMIT, END, RELEASE                                 | rootstock_commit, where foreign keys may be               |
 ** | CREATE, DROP, ALTER, REINDEX, ANALYZE, VACUUM        | rootstock_attached_run                                    |
 ** | CREATE TABLE AS SELECT from other tables             | rootstock_attached_create                                 |
 ** | PRAGMA schema.name, PRAGMA table_info(its table)     | rootstock_attached_rows                                   |
@@ -24,6 +24,7 @@
 #include "parser/statement.h"
 #include "parser/syntax_tree.h"
 #include "program/argument_pack.h"
+#include "program/statement_constraints.h"
 #include "rewriter/transform.h"
 
 #include <string.h>
@@ -36,68 +37,35 @@ static rst_attached *attached_called(rst_connection *c, const rst_token *schema)
     return a;
 }
 
-static bool lists(rst_connection *c, const char *schema, const rst_token *name) {
-    char *text = rst_token_name(name);
-    bool found = false;
-    if (text != NULL)
-        (void)rst_has_row(c->db, &found, "SELECT 1 FROM \"%w\".sqlite_master WHERE name=%Q COLLATE NOCASE", schema,
-                          text);
-    sqlite3_free(text);
-    return found;
-}
-
-bool rst_attached_lists(rst_attached *a, const char *name) {
-    char *sql = sqlite3_mprintf("SELECT 1 FROM sqlite_master WHERE name=%Q COLLATE NOCASE", name);
-    sqlite3_stmt *kept = NULL;
-    bool found = false;
-    if (sql != NULL && rst_inner_get(a, sql, &kept, NULL) == SQLITE_OK) {
-        found = sqlite3_step(kept) == SQLITE_ROW;
-        rst_inner_done(a, kept);
-    }
-    sqlite3_free(sql);
-    return found;
-}
-
-static bool inner_lists(rst_attached *a, const rst_token *name) {
-    char *text = rst_token_name(name);
-    const bool found = text != NULL && rst_attached_lists(a, text);
-    sqlite3_free(text);
-    return found;
+/* Whether a schema of SQLite's has something of that name. Of tables it knows without reading. */
+static bool native_has(rst_connection *c, const char *schema, const char *name) {
+    if (sqlite3_stricmp(schema, "temp") == 0 && !rst_has_temp(c)) return false;
+    return sqlite3_table_column_metadata(c->db, schema, name, NULL, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK ||
+           rst_is_listed(c, schema, name, NULL);
 }
 
 /* SQLite looks into temp, into main, and then into the others as they were attached. */
-rst_attached *rst_attached_of(rst_connection *c, const rst_token *schema, const rst_token *name) {
-    sqlite3_stmt *list = NULL;
-    rst_attached *found = NULL;
-    bool elsewhere;
-    if (schema->type != TOKEN_END) return attached_called(c, schema);
-    if (name->type == TOKEN_END) return NULL;
-    elsewhere = lists(c, "temp", name) || (store_of(c)->shared != NULL && !schema_of(c)->sidecar
-                                               ? rst_in_store(c, name, "table view index trigger")
-                                               : lists(c, "main", name));
-    if (elsewhere || sqlite3_prepare_v2(c->db, "PRAGMA database_list", -1, &list, NULL) != SQLITE_OK) return NULL;
-    while (found == NULL && !elsewhere && sqlite3_step(list) == SQLITE_ROW) {
-        const char *known = (const char *)sqlite3_column_text(list, 1);
-        rst_attached *a = known == NULL ? NULL : rst_attached_find(c, known);
-        if (known == NULL || strcmp(known, "main") == 0 || strcmp(known, "temp") == 0) continue;
-        if (a != NULL && inner_lists(a, name))
-            found = a;
-        else if (a == NULL)
-            elsewhere = lists(c, known, name);
+rst_attached *rst_attached_holding(rst_connection *c, const char *name) {
+    static const char any[] = ROOTSTOCK_OBJECTS;
+    const bool store = store_of(c)->shared != NULL && !schema_of(c)->sidecar;
+    for (int i = 0;; i++) {
+        const int place = i == 0 ? 1 : i == 1 ? 0 : i;
+        const char *schema = sqlite3_db_name(c->db, place);
+        rst_attached *a = schema == NULL ? NULL : rst_attached_find(c, schema);
+        if (schema == NULL) return NULL;
+        if (a != NULL && rst_holds(a->store, name, any)) return a;
+        if (a != NULL || (rst_txn_hook_is_attached(c) && strcmp(schema, "rootstock") == 0)) continue;
+        if (place == 0 && store ? rst_holds(c, name, any) : native_has(c, schema, name)) return NULL;
     }
-    sqlite3_finalize(list);
-    return found;
 }
 
-rst_attached *rst_attached_holding(rst_connection *c, const char *name) {
-    char *quoted = sqlite3_mprintf("\"%w\"", name);
-    const char *p = quoted;
-    rst_token schema = {TOKEN_END, quoted, 0}, token;
+rst_attached *rst_attached_of(rst_connection *c, const rst_token *schema, const rst_token *name) {
     rst_attached *a;
-    if (quoted == NULL) return NULL;
-    token = rst_token_next(&p, quoted + strlen(quoted));
-    a = rst_attached_of(c, &schema, &token);
-    sqlite3_free(quoted);
+    char *text;
+    if (schema->type != TOKEN_END) return attached_called(c, schema);
+    text = name->type == TOKEN_END ? NULL : rst_token_name(name);
+    a = text == NULL ? NULL : rst_attached_holding(c, text);
+    sqlite3_free(text);
     return a;
 }
 
@@ -167,10 +135,20 @@ static void rename_tables(rst_connection *c, const rst_syntax *node, bool item, 
         rename_tables(c, child, node->kind == SYNTAX_FROM, edits);
 }
 
+/* Whether one of rst_attached_names may stand in the text. */
+static bool may_name_schema(const char *sql, const char *end) {
+    for (const char *p = sql; (p = memchr(p, '_', (size_t)(end - p))) != NULL; p++) {
+        if (p - sql >= 6 && sqlite3_strnicmp(p - 6, "sqlite", 6) == 0) return true;
+    }
+    return false;
+}
+
 static int rewrite_names(rst_connection *c, const char *sql, const char *end, char **out) {
     rst_syntax_tree tree;
     rst_edits edits = {0};
-    int code = rst_syntax_parse(&tree, sql, end);
+    int code;
+    if (!may_name_schema(sql, end)) return SQLITE_OK;
+    code = rst_syntax_parse(&tree, sql, end);
     if (code == SQLITE_OK) rename_tables(c, tree.root, false, &edits);
     rst_syntax_free(&tree);
     if (code == SQLITE_NOMEM) return code;
@@ -251,16 +229,15 @@ static const rst_syntax *other_table(rst_attached *a, const rst_syntax_tree *tre
 }
 
 /* Which other table the statement reads, as it is written; a null start: none. Inner learns the functions it calls.
-** R-Tree's give pointers, which nobody can hand on: with calls_too, *name is such a function. */
-static int reads_other(rst_attached *a, const char *sql, const char *end, bool calls_too, rst_span *name) {
+** R-Tree's give pointers, which nobody can hand on: with calls_too, *name is such a function. *calls: there are any. */
+static int reads_other(rst_attached *a, const char *sql, const char *end, bool calls_too, rst_span *name, bool *calls) {
     rst_syntax_tree tree;
     int code = rst_syntax_parse(&tree, sql, end);
     const rst_syntax *other = code == SQLITE_OK ? other_table(a, &tree, tree.root) : NULL;
     if (code == SQLITE_OK && other == NULL && calls_too) other = rst_syntax_matched_call(tree.root);
     *name = other == NULL ? (rst_span){NULL, NULL} : (rst_span){other->first->start, other->first->end};
-    if (code == SQLITE_OK && other == NULL &&
-        (rst_syntax_has(tree.root, SYNTAX_CALL) || rst_syntax_has(tree.root, SYNTAX_LIKE)))
-        code = rst_function_proxies_lend(a->c, a->inner, &a->functions);
+    *calls = code == SQLITE_OK && (rst_syntax_has(tree.root, SYNTAX_CALL) || rst_syntax_has(tree.root, SYNTAX_LIKE));
+    if (code == SQLITE_OK && other == NULL && *calls) code = rst_function_proxies_lend(a->c, a->inner, &a->functions);
     rst_syntax_free(&tree);
     return code == SQLITE_NOMEM ? code : SQLITE_OK; /* what makes no sense SQLite refuses */
 }
@@ -281,7 +258,7 @@ static int change_text(rst_connection *c, const rst_statement_parts *parts, char
     const char *sql = parts->whole.start, *end = parts->whole.end;
     rst_attached *a = parts->kind < KIND_INSERT ? NULL : rst_attached_of(c, &parts->schema, &parts->table);
     rst_span other;
-    bool runs_whole;
+    bool runs_whole, calls;
     int code;
     if (a == NULL) return SQLITE_OK;
     *done = true;
@@ -292,10 +269,11 @@ static int change_text(rst_connection *c, const rst_statement_parts *parts, char
     runs_whole = parts->upsert.start != NULL || parts->returning.start != NULL || parts->index.type != TOKEN_END ||
                  rst_token_same_name(&parts->table, "sqlite_sequence") ||
                  rst_token_same_name(&parts->table, "sqlite_stat1");
-    code = reads_other(a, sql, end, !runs_whole, &other);
+    code = reads_other(a, sql, end, !runs_whole, &other, &calls);
     if (code != SQLITE_OK) return code;
     if (other.start == NULL) {
         code = whole(a, sql, end, WHOLE_SHOWS, out, message);
+        if (code == SQLITE_OK && !calls) front_of(c)->lasts = RST_LASTS_AS_TEXT;
         if (code == SQLITE_OK || code == SQLITE_NOMEM || runs_whole || is_inners_word(*message)) return code;
         rst_forget_message(message);
     } else if (runs_whole) {
@@ -332,10 +310,11 @@ static int rewrite_schema(rst_connection *c, const char *sql, const char *end, c
     const bool mains = s.temporary || (rst_token_is(&s.verb, "CREATE") && s.schema.type == TOKEN_END);
     rst_attached *a = mains ? NULL : rst_attached_of(c, &s.schema, &s.name);
     rst_span other = {NULL, NULL};
+    bool calls;
     int code;
     if (a == NULL) return creates_as(&s) ? rewrite_names(c, sql, end, out) : SQLITE_OK;
     *done = true;
-    code = rst_token_is(&s.verb, "CREATE") ? reads_other(a, sql, end, creates_as(&s), &other) : SQLITE_OK;
+    code = rst_token_is(&s.verb, "CREATE") ? reads_other(a, sql, end, creates_as(&s), &other, &calls) : SQLITE_OK;
     if (code != SQLITE_OK) return code;
     return whole(a, sql, end, other.start != NULL && creates_as(&s) ? WHOLE_CREATES : WHOLE_DEFINES, out, message);
 }
@@ -368,8 +347,12 @@ static int rewrite(rst_connection *c, const char *sql, const char *end, char **r
         code = rst_attached_refresh(a, message);
     if (code != SQLITE_OK) return code;
     if (rst_token_is(&token, "COMMIT") || rst_token_is(&token, "END") || rst_token_is(&token, "RELEASE")) {
-        *done = true; /* a violated foreign key must leave the transaction open */
-        return rst_quoted_call("rootstock_commit", sql, end, rewritten);
+        /* A violated foreign key must leave the transaction open. A native connection keeps the statement, whatever
+        ** tables come later. */
+        *done = store_of(c)->shared == NULL || schema_of(c)->sidecar;
+        for (rst_attached *a = front_of(c)->attached; a != NULL && !*done; a = a->next)
+            *done = rst_any_foreign_key(a->store);
+        return *done ? rst_quoted_call("rootstock_commit", sql, end, rewritten) : SQLITE_OK;
     }
     if (rst_begins_change(&token))
         code = rewrite_change(c, sql, end, rewritten, done, message);

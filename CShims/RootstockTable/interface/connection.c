@@ -229,7 +229,7 @@ int rootstock_host_programs(sqlite3 *db, int (*rename)(sqlite3 *, const char *, 
 int rootstock_host_synchronous(sqlite3 *db, const char *schema, int normal) {
     rst_connection *c = rst_connection_of(db);
     rst_attached *a = c == NULL ? NULL : rst_attached_find(c, schema);
-    if (a != NULL) c = rst_connection_of(a->inner);
+    if (a != NULL) c = a->store;
     if (c == NULL) return SQLITE_ERROR;
     store_of(c)->commits_normal = normal != 0;
     return SQLITE_OK;
@@ -245,18 +245,22 @@ int rootstock_is_listing(sqlite3 *db) {
     return c != NULL && (definitions_of(c)->listing || definitions_of(c)->undeclaring);
 }
 
-int rootstock_refresh(sqlite3 *db) {
-    rst_connection *c = rst_connection_of(db);
+int rst_schema_renew(rst_connection *c) {
     int code;
-    if (c == NULL || rst_schema_is_current(c)) return SQLITE_OK;
+    if (rst_schema_is_current(c)) return SQLITE_OK;
     rst_call_enter();
     code = rst_schema_refresh(c, NULL);
     return rst_leave(c, code);
 }
 
+int rootstock_refresh(sqlite3 *db) {
+    rst_connection *c = rst_connection_of(db);
+    return c == NULL ? SQLITE_OK : rst_schema_renew(c);
+}
+
 int rootstock_schema_state(sqlite3 *db, unsigned long long *state) {
     rst_connection *c = rst_connection_of(db);
-    int code = c == NULL || rst_schema_is_current(c) ? SQLITE_OK : rootstock_refresh(db);
+    int code = c == NULL ? SQLITE_OK : rst_schema_renew(c);
     *state = c == NULL ? 0 : planner_of(c)->schema_state;
     if (c != NULL && front_of(c)->attached != NULL && code == SQLITE_OK) code = rst_attached_state(c, state);
     return code;

@@ -20,8 +20,8 @@ bool rst_is_listed(rst_connection *c, const char *schema, const char *name, cons
     bool found;
     char *sql;
     if (sqlite3_db_filename(c->db, schema) == NULL) return false; /* temp, before anything is made in it */
-    sql = sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master WHERE name=?1 COLLATE NOCASE AND type IN (%s)", schema,
-                          types);
+    sql = sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master WHERE name=?1 COLLATE NOCASE%s%s%s", schema,
+                          types == NULL ? "" : " AND type IN (", types == NULL ? "" : types, types == NULL ? "" : ")");
     found = rst_finds_name(c, sql, name, false);
     sqlite3_free(sql);
     return found;
@@ -41,12 +41,17 @@ bool rst_elsewhere(rst_connection *c, const rst_token *name, const char *types, 
     return found;
 }
 
-bool rst_in_store(const rst_connection *c, const rst_token *name, const char *types) {
+bool rst_holds(const rst_connection *c, const char *name, const char *types) {
     static const char *const all[] = {"table", "view", "index", "trigger"};
-    char *text = rst_token_name(name);
     bool found = false;
-    for (size_t i = 0; text != NULL && i < sizeof all / sizeof *all && !found; i++)
-        found = strstr(types, all[i]) != NULL && rst_catalog_find(&schema_of(c)->loaded, all[i], text) != NULL;
+    for (size_t i = 0; i < sizeof all / sizeof *all && !found; i++)
+        found = strstr(types, all[i]) != NULL && rst_catalog_find(&schema_of(c)->loaded, all[i], name) != NULL;
+    return found;
+}
+
+bool rst_in_store(const rst_connection *c, const rst_token *name, const char *types) {
+    char *text = rst_token_name(name);
+    const bool found = text != NULL && rst_holds(c, text, types);
     sqlite3_free(text);
     return found;
 }

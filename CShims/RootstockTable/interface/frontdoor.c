@@ -431,10 +431,7 @@ static int rewrite_here(rst_connection *c, const char *sql, int bytes, char **re
     if (rst_token_is(&token, "VACUUM")) return rewrite_vacuum(c, p, last, stop, rewritten, message);
     if (rst_token_is(&token, "COMMIT") || rst_token_is(&token, "END") || rst_token_is(&token, "RELEASE")) {
         /* A deferred violation must leave the transaction open; xSync could only end it. */
-        for (int i = 0; i < schema->table_count; i++) {
-            if (rst_table_may_refer(schema->tables[i]))
-                return rst_quoted_call("rootstock_commit", sql, last, rewritten);
-        }
+        if (rst_any_foreign_key(c)) return rst_quoted_call("rootstock_commit", sql, last, rewritten);
         plain = true;
     }
     plain |= rst_token_is(&token, "BEGIN") || rst_token_is(&token, "ROLLBACK") || rst_token_is(&token, "SAVEPOINT");

@@ -15,11 +15,13 @@
 #define ROOTSTOCK_TABLES "'table', 'view'"
 #define ROOTSTOCK_INDEXES "'index'"
 #define ROOTSTOCK_TRIGGERS "'trigger'"
-/* Whether the schema lists the name, as one of these types. */
+#define ROOTSTOCK_OBJECTS ROOTSTOCK_TABLES ", " ROOTSTOCK_INDEXES ", " ROOTSTOCK_TRIGGERS
+/* Whether the schema lists the name, as one of these types; null: as any. */
 bool rst_is_listed(rst_connection *c, const char *schema, const char *name, const char *types);
 /* Whether temp (or, with attached, another schema) has an object of that name and of one of the types. */
 bool rst_elsewhere(rst_connection *c, const rst_token *name, const char *types, bool attached);
 /* The same of the store's catalog. */
+bool rst_holds(const rst_connection *c, const char *name, const char *types);
 bool rst_in_store(const rst_connection *c, const rst_token *name, const char *types);
 /* SELECT 1 WHERE function('text') */
 int rst_quoted_call(const char *function, const char *start, const char *end, char **out);

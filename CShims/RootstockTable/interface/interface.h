@@ -47,6 +47,10 @@ int rst_store_open(rst_connection *c, const char *path, const rootstock_engine *
 /* Lets go of the store and all that is known of it. */
 void rst_store_close(rst_connection *c);
 
+/* ---- connection.c ---- */
+/* Brings the declared schema up to the store's. */
+int rst_schema_renew(rst_connection *c);
+
 /* ---- module.c ---- */
 /* Of a store's tables, and of tables beside a native file: those have the names of their native foreign-key tables. */
 extern const sqlite3_module rst_table_module, rst_sidecar_module;

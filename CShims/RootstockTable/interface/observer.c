@@ -131,8 +131,7 @@ void rootstock_abort_reads(sqlite3 *db) {
     rst_connection *c = rst_connection_of(db);
     bool doubts = doubts_schema(c);
     if (c == NULL) return;
-    for (rst_attached *a = front_of(c)->attached; a != NULL && !doubts; a = a->next)
-        doubts = doubts_schema(rst_connection_of(a->inner));
+    for (rst_attached *a = front_of(c)->attached; a != NULL && !doubts; a = a->next) doubts = doubts_schema(a->store);
     if (doubts) rst_reads_abort(c);
 }
 

@@ -21,7 +21,7 @@
 ** remembered is forgotten when the schema changes. What a text becomes is told while no temp or attached table can take
 ** a table's name.
 */
-#include "interface/interface.h"
+#include "interface/attached.h"
 #include "parser/shape.h"
 #include "rewriter/changes.h"
 #include "rewriter/expressions.h"
@@ -46,7 +46,7 @@ typedef struct remembered {
 } remembered;
 
 typedef struct rst_rewrite_cache {
-    uint64_t state; /* c->schema_state that they hold for */
+    uint64_t state; /* of the schemas that they hold for: rst_schemas_state */
     remembered texts[REMEMBERED];
 } rst_rewrite_cache;
 
@@ -184,19 +184,22 @@ static bool is_ready(rst_connection *c) {
         front->rewrite_cache = sqlite3_malloc64(sizeof *front->rewrite_cache);
         if (front->rewrite_cache == NULL) return false;
         memset(front->rewrite_cache, 0, sizeof *front->rewrite_cache);
-    } else if (front->rewrite_cache->state != planner_of(c)->schema_state) {
+    } else if (front->rewrite_cache->state != rst_schemas_state(c)) {
         forget_all(front->rewrite_cache);
     }
-    front->rewrite_cache->state = planner_of(c)->schema_state;
+    front->rewrite_cache->state = rst_schemas_state(c);
     return true;
 }
 
-/* Whether temp has no tables, no file is attached, and no statement of ours runs: names mean what they do in main. */
-static bool is_alone(const rst_connection *c) {
-    const char *third = sqlite3_db_name(c->db, 2); /* behind main and temp: ours (txn_hook_vfs.c) */
-    return !rst_has_temp(c) &&
-           (third == NULL || (strcmp(third, "rootstock") == 0 && sqlite3_db_name(c->db, 3) == NULL)) &&
-           rewriter_of(c)->trigger_depth == 0 && executor_of(c)->programs_running == 0;
+/* Whether temp has no tables, no native file is attached, and no statement of ours runs: what names mean hangs on
+** schemas of stores alone. */
+static bool is_alone(rst_connection *c) {
+    const char *schema;
+    if (rst_has_temp(c) || rewriter_of(c)->trigger_depth != 0 || executor_of(c)->programs_running != 0) return false;
+    for (int i = 2; (schema = sqlite3_db_name(c->db, i)) != NULL; i++) {
+        if (strcmp(schema, "rootstock") != 0 && rst_attached_find(c, schema) == NULL) return false; /* txn_hook_vfs.c */
+    }
+    return true;
 }
 
 /* What is remembered of the text, whose shape it is or null. *made: what it becomes, null if itself. */
@@ -225,7 +228,7 @@ static bool is_known(rst_connection *c, const char *sql, const char *end, char *
     const rst_rewrite_cache *rewrite_cache = front_of(c)->rewrite_cache;
     const size_t size = (size_t)(end - sql);
     const remembered *place = NULL;
-    if (rewrite_cache == NULL || rewrite_cache->state != planner_of(c)->schema_state) return false;
+    if (rewrite_cache == NULL || rewrite_cache->state != rst_schemas_state(c)) return false;
     if (size <= LONGEST) place = find(rewrite_cache, sql, size);
     return place != NULL ? tell(c, place, NULL, made) : is_shape_known(c, sql, end, made);
 }
@@ -237,7 +240,7 @@ static void put(rst_connection *c, const char *sql, size_t size, char *made) {
     remembered *place, new = {.size = size, .made = made};
     char room[SHORTEST];
     bool keeps = size >= 4 && size <= LONGEST && store_of(c)->shared != NULL && !schema_of(c)->sidecar &&
-                 schema_of(c)->triggers_epoch == store_of(c)->epoch && front->attached == NULL;
+                 schema_of(c)->triggers_epoch == store_of(c)->epoch && (front->attached == NULL || is_alone(c));
     /* What these names mean hangs on temp tables, too, of which no schema of ours tells. */
     for (const char *p = sql, *end = sql + size; p < end && keeps; p++)
         keeps = (*p != '_' && (*p | 0x20) != 'x') || !may_concern(sql, p, end);
@@ -263,8 +266,9 @@ void rst_rewrite_cache_put(rst_connection *c, const char *sql, const char *end, 
     rst_shape shape;
     if (made != NULL) {
         /* Which functions there are says more of expressions than the schema (expression_hints.c). */
-        front_of(c)->lasts = !rewriter->has_expressions &&
-                             ((*sql | 0x20) == 's' || (!rewriter->has_conditions && !rewriter->has_exclusions));
+        if (!rewriter->has_expressions &&
+            ((*sql | 0x20) == 's' || (!rewriter->has_conditions && !rewriter->has_exclusions)))
+            front_of(c)->lasts = RST_LASTS_AS_SHAPE;
         return;
     }
     shape.size = 0;
@@ -301,13 +305,13 @@ static int keep(rst_connection *c, const char *sql, const char *end, const char 
     rst_shape shape;
     if (strlen(made) > MADE_LONGEST || !is_alone(c)) return SQLITE_OK;
     shape.size = 0;
-    if (!rewriter_of(c)->has_conditions) rst_shape_of(sql, end, &shape);
+    if (!rewriter_of(c)->has_conditions && front_of(c)->lasts == RST_LASTS_AS_SHAPE) rst_shape_of(sql, end, &shape);
     if (shape.size == 0) {
         char *copy = sqlite3_mprintf("%s", made);
         if (copy != NULL) put(c, sql, (size_t)(end - sql), copy); /* without: the long way again */
         return SQLITE_OK;
     }
-    if (rewrite_cache != NULL && rewrite_cache->state == planner_of(c)->schema_state)
+    if (rewrite_cache != NULL && rewrite_cache->state == rst_schemas_state(c))
         place = find(rewrite_cache, shape.bytes, shape.size);
     if (place == NULL)
         put(c, shape.bytes, shape.size, &met_once);
@@ -399,9 +403,8 @@ bool rst_rewrite_cache_has(rst_connection *c, const char *sql, const char *end, 
     char room[SHORTEST];
     static const char mask[8] = {-1, -1, -1, -1, -1, -1, -1, 0}, select[8] = "select ";
     size_t size = (size_t)(end - sql);
-    if (__builtin_expect(front->attached != NULL, false)) return false;
     if (size < SHORTEST)
-        return front->rewrite_cache != NULL && front->rewrite_cache->state == planner_of(c)->schema_state &&
+        return front->rewrite_cache != NULL && front->rewrite_cache->state == rst_schemas_state(c) &&
                find(front->rewrite_cache, padded(sql, size, room), SHORTEST) != NULL;
     /* SELECT count(*) FROM t has a way of its own. */
     /* With an index on an expression, or of rows that are not something, a query may have to say what it compares. With
@@ -411,16 +414,16 @@ bool rst_rewrite_cache_has(rst_connection *c, const char *sql, const char *end, 
         rewriter_of(c)->view_joins == VIEWS_INNER && (sql[7] | 0x20) != 'c' && sql[7] > ' ' && sql[7] != '-' &&
         sql[7] != '/' && is_no_concern(sql, end) && !(rewriter_of(c)->has_conditions && has_cast(sql, end)))
         return true;
-    return is_known(c, sql, end, made);
+    return (front->attached == NULL || is_alone(c)) && is_known(c, sql, end, made);
 }
 
 /* The long way. */
 static int rewrite(rst_connection *c, const char *sql, size_t size, char **rewritten, const char **tail,
                    char **message) {
     int code;
-    front_of(c)->lasts = false;
+    front_of(c)->lasts = RST_LASTS_NOT;
     code = rst_rewrite(c, sql, size > INT_MAX ? -1 : (int)size, rewritten, tail, message);
-    if (code == SQLITE_OK && *rewritten != NULL && front_of(c)->lasts && size <= LONGEST)
+    if (code == SQLITE_OK && *rewritten != NULL && front_of(c)->lasts != RST_LASTS_NOT && size <= LONGEST)
         code = keep(c, sql, sql + size, *rewritten);
     if (code == SQLITE_NOMEM && *rewritten != NULL) {
         sqlite3_free(*rewritten);
@@ -455,21 +458,22 @@ static __attribute__((noinline)) int look(rst_connection *c, const char *sql, si
     return SQLITE_OK;
 }
 
+int rst_rewrite_remembered(rst_connection *c, const char *sql, int bytes, char **rewritten, const char **tail,
+                           char **message) {
+    if (!rst_schema_is_current(c) || (front_of(c)->attached != NULL && !rst_attached_is_current(c)))
+        return rst_rewrite(c, sql, bytes, rewritten, tail, message);
+    /* An empty cache spares the next text this way here. */
+    if (front_of(c)->rewrite_cache == NULL && schema_of(c)->triggers_epoch == store_of(c)->epoch) (void)is_ready(c);
+    return look(c, sql, bytes < 0 ? strlen(sql) : (size_t)bytes, rewritten, tail, message);
+}
+
 static __attribute__((noinline)) int find_and_look(sqlite3 *db, const char *sql, int bytes, char **rewritten,
                                                    const char **tail, char **message) {
     rst_connection *c = rst_connection_of(db);
-    size_t size = bytes < 0 ? strlen(sql) : (size_t)bytes;
-    if (c == NULL) {
-        *rewritten = NULL;
-        if (tail != NULL) *tail = rst_statement_end(sql, sql + size);
-        return SQLITE_OK;
-    }
-    if (!rst_schema_is_current(c)) return rst_rewrite(c, sql, bytes, rewritten, tail, message);
-    /* An empty cache spares the next text this way here. */
-    if (front_of(c)->rewrite_cache == NULL && front_of(c)->attached == NULL && store_of(c)->shared != NULL &&
-        !schema_of(c)->sidecar && schema_of(c)->triggers_epoch == store_of(c)->epoch)
-        (void)is_ready(c);
-    return look(c, sql, size, rewritten, tail, message);
+    if (c != NULL) return rst_rewrite_remembered(c, sql, bytes, rewritten, tail, message);
+    *rewritten = NULL;
+    if (tail != NULL) *tail = rst_statement_end(sql, bytes < 0 ? sql + strlen(sql) : sql + bytes);
+    return SQLITE_OK;
 }
 
 /* Stands here, and not in frontdoor.c, so that the rewrite cache is part of it: each call would cost as much as a tenth

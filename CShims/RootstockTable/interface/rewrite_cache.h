@@ -12,6 +12,9 @@ bool rst_rewrite_cache_has(rst_connection *c, const char *sql, const char *end, 
 /* The one statement in [sql, end) became `made`; null: it needed nothing. So it will as long as the schema is this one,
 ** and rootstock_rewrite may say so the next time without parsing it. */
 void rst_rewrite_cache_put(rst_connection *c, const char *sql, const char *end, const char *made);
+/* rootstock_rewrite. */
+int rst_rewrite_remembered(rst_connection *c, const char *sql, int bytes, char **rewritten, const char **tail,
+                           char **message);
 void rst_rewrite_cache_free(rst_connection *c);
 
 #endif

@@ -230,7 +230,7 @@ static void commit_function(sqlite3_context *context, int count, sqlite3_value *
     if (text == NULL) return;
     store->committing = true;
     store->commit_refused = false;
-    code = rst_execute(c, &message, "%s", text);
+    code = rst_execute_kept(c, &message, text);
     store->committing = false;
     if (code != SQLITE_OK && store->commit_refused) {
         code = SQLITE_CONSTRAINT_FOREIGNKEY;

@@ -34,7 +34,7 @@ static bool any_conflict_clause(const rst_connection *c) {
     return false;
 }
 
-static bool any_foreign_key(const rst_connection *c) {
+bool rst_any_foreign_key(const rst_connection *c) {
     for (int i = 0; i < schema_of(c)->table_count; i++)
         if (rst_table_may_refer(schema_of(c)->tables[i])) return true;
     return false;
@@ -64,7 +64,7 @@ int rst_statement_constraints_rewrite(rst_connection *c, const rst_statement_par
     char *inner;
     int code;
     if (parts->returning.start != NULL || !has_triggers(c, parts) ||
-        (!any_foreign_key(c) && !any_conflict_clause(c) && !any_trigger(c)))
+        (!rst_any_foreign_key(c) && !any_conflict_clause(c) && !any_trigger(c)))
         return SQLITE_OK;
     if (*out != NULL) {
         sql = *out;

@@ -11,6 +11,8 @@
 ** it was where nothing changes. SQLITE_OK, SQLITE_NOMEM, or SQLITE_ERROR and *message. */
 int rst_statement_constraints_rewrite(rst_connection *c, const rst_statement_parts *parts, const char *sql,
                                       const char *end, char **out, char **message);
+/* Whether a table of the store may refer to another one. */
+bool rst_any_foreign_key(const rst_connection *c);
 int rst_statement_constraints_register(rst_connection *c);
 
 #endif
