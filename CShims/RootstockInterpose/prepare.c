@@ -169,15 +169,18 @@ int rsti_prepare_text(rsti_database *d, const char *text, int bytes, unsigned fl
     return SQLITE_OK;
 }
 
-/* Whether the front door makes of a kept BEGIN, COMMIT and the like what real was prepared from. Which databases
-** SQLite locks for it is not in the text. An authorizer is asked again only when one is set, as natively. */
+/* Whether the front door makes of a kept BEGIN, COMMIT, PRAGMA and the like what real was prepared from. An authorizer
+** is asked again only when one is set, as natively. */
 static bool becomes_the_same(const rsti_statement *s) {
-    const rsti_database *d = s->database;
+    rsti_database *d = s->database;
+    const bool pragma = s->bound == RSTI_NONE && (s->text[0] | 0x20) == 'p';
     char *rewritten = NULL, *message = NULL;
     const char *end, *before;
     bool same;
-    if (s->bound == RSTI_NONE || d->attaches || s->definitions != d->definitions) return false;
-    same = rootstock_rewrite(d->db, s->text, s->length, &rewritten, &end, &message) == SQLITE_OK;
+    if ((s->bound == RSTI_NONE && !pragma) || s->definitions != d->definitions) return false;
+    if (pragma && d->authorize != NULL) return false; /* natively, it is asked of each run */
+    if (pragma) rewritten = rsti_pragma(d, s->text, s->text + s->length, &end);
+    same = rewritten != NULL || rootstock_rewrite(d->db, s->text, s->length, &rewritten, &end, &message) == SQLITE_OK;
     if (same && s->rewritten != (rewritten != NULL)) same = false;
     if (same && rewritten != NULL) {
         before = sqlite3_sql(s->real);

@@ -16,6 +16,7 @@ typedef struct rst_schema {
     sqlite3 *schema_db;
     sqlite3_stmt *asked;               /* the CREATE, DROP or ALTER that it was asked about last: statement_check.c */
     sqlite3_stmt *savepoint, *release; /* around a change: schema_change.c */
+    sqlite3_stmt *listed;              /* its list of tables, while no cursor has it: interface/pragma.c */
     sqlite3
         /* the schema database again, for rows that were judged before: it asks no CHECK. Made when one is needed */
         *unchecked;

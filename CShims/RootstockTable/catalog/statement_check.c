@@ -93,7 +93,8 @@ void rst_statements_forget(rst_connection *c) {
     rst_statement_keep(c, NULL);
     sqlite3_finalize(schema->savepoint);
     sqlite3_finalize(schema->release);
-    schema->savepoint = schema->release = NULL;
+    sqlite3_finalize(schema->listed);
+    schema->savepoint = schema->release = schema->listed = NULL;
 }
 
 sqlite3_stmt *rst_statement_kept(rst_connection *c, const char *sql) {

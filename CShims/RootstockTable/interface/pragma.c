@@ -81,15 +81,30 @@ static int pragma_connect(sqlite3 *db, void *context, int count, const char *con
     return code;
 }
 
+static const pragma_definition *definition_of(const sqlite3_vtab_cursor *base) {
+    return ((const rst_eponymous *)base->pVtab)->kind.definition;
+}
+
+/* sqlite_master is read often: its statement is kept for the next one. */
+static void drop_statement(sqlite3_vtab_cursor *base) {
+    pragma_cursor *cursor = (pragma_cursor *)base;
+    rst_schema *schema = schema_of(((rst_eponymous *)base->pVtab)->connection);
+    const pragma_definition *definition = definition_of(base);
+    if (definition->sql != NULL && !definition->argument && cursor->statement != NULL && schema->listed == NULL &&
+        sqlite3_db_handle(cursor->statement) == schema->schema_db) {
+        (void)sqlite3_reset(cursor->statement);
+        schema->listed = cursor->statement;
+    } else {
+        sqlite3_finalize(cursor->statement);
+    }
+    cursor->statement = NULL;
+}
+
 static int pragma_close(sqlite3_vtab_cursor *base) {
-    sqlite3_finalize(((pragma_cursor *)base)->statement);
+    drop_statement(base);
     sqlite3_free(((pragma_cursor *)base)->name);
     sqlite3_free(((pragma_cursor *)base)->schema);
     return rst_eponymous_close(base);
-}
-
-static const pragma_definition *definition_of(const sqlite3_vtab_cursor *base) {
-    return ((const rst_eponymous *)base->pVtab)->kind.definition;
 }
 
 /* sql: from sqlite3_malloc, freed here. */
@@ -112,8 +127,7 @@ static int list_next(sqlite3_vtab_cursor *base) {
     const char *schema;
     rst_attached *a;
     int code;
-    sqlite3_finalize(cursor->statement);
-    cursor->statement = NULL;
+    drop_statement(base);
     do {
         schema = sqlite3_db_name(c->db, ++cursor->place);
         if (schema == NULL) return SQLITE_DONE;
@@ -206,6 +220,11 @@ static int prepare(rst_connection *c, sqlite3_vtab_cursor *base, const char *nam
             base, schema_db,
             sqlite3_mprintf("PRAGMA main.%s(%Q)", definition->name + sizeof "rootstock_pragma_" - 1, name));
     if (a != NULL) return prepare_on(base, a->inner, sqlite3_mprintf("SELECT * FROM %s(?1)", definition->name));
+    if (!definition->argument && schema_of(c)->listed != NULL) {
+        ((pragma_cursor *)base)->statement = schema_of(c)->listed;
+        schema_of(c)->listed = NULL;
+        return SQLITE_OK;
+    }
     if (place == NULL) return prepare_on(base, rows ? c->db : schema_db, sqlite3_mprintf("%s", definition->sql));
     return prepare_on(
         base, c->db,
@@ -218,8 +237,7 @@ static int prepare(rst_connection *c, sqlite3_vtab_cursor *base, const char *nam
 static int begin(rst_connection *c, sqlite3_vtab_cursor *base, const char *schema, const sqlite3_value *name_value) {
     pragma_cursor *cursor = (pragma_cursor *)base;
     int code;
-    sqlite3_finalize(cursor->statement);
-    cursor->statement = NULL;
+    drop_statement(base);
     cursor->shown.row = cursor->shown.count = 0;
     code = prepare(c, base, cursor->name, schema);
     if (code != SQLITE_OK) return code;
@@ -253,8 +271,7 @@ static int ask(sqlite3_vtab_cursor *base, int number, const char *text, int coun
     char *message = NULL;
     int code = SQLITE_OK;
     UNUSED(text);
-    sqlite3_finalize(cursor->statement);
-    cursor->statement = NULL;
+    drop_statement(base);
     cursor->shown.row = cursor->shown.count = 0;
     cursor->place = -1; /* main comes next */
     sqlite3_free(cursor->name);

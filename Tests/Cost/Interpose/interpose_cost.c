@@ -6,6 +6,7 @@
 **   select    bind, step, read both columns, reset of a statement that was prepared once
 **   prepare   prepare and finalize
 **   bounds    BEGIN and COMMIT, prepared once
+**   beside    the same with a second store attached, but not by the C API
 **   unsynced  the same behind PRAGMA synchronous=OFF, which is the store's own to know
 ** Two counts of one mode differ by nothing but the repetitions, so start-up cancels out.
 */
@@ -60,8 +61,13 @@ int main(int count, char **arguments) {
             sqlite3_reset(statement);
         }
         sqlite3_finalize(statement);
-    } else if (strcmp(arguments[2], "bounds") == 0) {
+    } else if (strcmp(arguments[2], "bounds") == 0 || strcmp(arguments[2], "beside") == 0) {
         sqlite3_stmt *begin = NULL, *commit = NULL;
+#ifndef THROUGH_API
+        char *attach = sqlite3_mprintf("ATTACH 'file:%s.beside?mapSize=1073741824' AS beside", arguments[1]);
+        if (strcmp(arguments[2], "beside") == 0 && sqlite3_exec(db, attach, NULL, NULL, NULL) != SQLITE_OK) return 9;
+        sqlite3_free(attach);
+#endif
         if (sqlite3_prepare_v2(db, "BEGIN", -1, &begin, NULL) != SQLITE_OK) return 3;
         if (sqlite3_prepare_v2(db, "COMMIT", -1, &commit, NULL) != SQLITE_OK) return 3;
         for (long i = 0; i < repeats; i++) {
