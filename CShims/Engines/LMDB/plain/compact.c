@@ -40,7 +40,6 @@
 #define COPY_SUFFIX "-rootstock-vacuum"
 /* The byte that openers and the exchange lock, beyond any file. */
 #define OPENING_BYTE ((off_t)1 << 62)
-#define PATIENCE_MILLISECONDS 5000
 
 static void sleep_a_millisecond(void) {
     struct timespec time = {0, 1000000};

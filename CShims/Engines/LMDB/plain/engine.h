@@ -57,6 +57,8 @@
 #define LMDB_KEY_ROOM 512
 /* A value's size has to fit SQLite's int, whatever LMDB could take. */
 #define MAXIMUM_VALUE_SIZE ((size_t)0x7fffffff)
+/* How long openers wait for each other. */
+#define PATIENCE_MILLISECONDS 5000
 
 typedef struct lmdb_tree {
     char *name;
@@ -341,6 +343,9 @@ static inline int lmdb_must_give_up_map(rootstock_environment *environment) {
 ** ours to read. Returns 0 or an errno: EBUSY. */
 int rootstock_lmdb_take_turn(const char *path, int *descriptor);
 void rootstock_lmdb_end_turn(int descriptor);
+/* Where the file open as `data` has no byte yet: removes what stands at path of an older file. If *held, its other
+** openers wait until end_turn on `data`. Returns 0, or EBUSY after five seconds. */
+int rootstock_lmdb_hold_new(const char *path, int data, int *held);
 /* Has another process the lock file at path locked, as LMDB does as long as it has an environment open? -1: not known.
 ** For who has none open there himself. */
 int rootstock_lmdb_is_open_elsewhere(const char *path);

@@ -25,7 +25,6 @@
 #include "plain/engine.h"
 #include "plain/format.h"
 
-#define PATIENCE_MILLISECONDS 5000
 #define LMDB_DATA_VERSION 1u
 #define META_PAGE_FLAG 0x08u
 #define BRANCH_PAGE_FLAG 0x01u

@@ -16,6 +16,9 @@
 ** lock. The next opener is then LMDB's first again. Programs that open the store by plain LMDB take no turns: see
 ** compare_numbers in open.c.
 **
+** A data file without a byte is new. The lock file beside it is then of a file that was removed: who has that open goes
+** on with his lock file, and the new one gets its own.
+**
 ** Invariants
 **  1. When LMDB opens the lock file, it is a regular file of ours. Or there is none because we may not create one, and
 **     LMDB reports that. A reader goes without, then (plain/lockless.c).
@@ -30,6 +33,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "plain/engine.h"
@@ -138,6 +142,28 @@ int rootstock_lmdb_take_turn(const char *path, int *descriptor) {
 void rootstock_lmdb_end_turn(int descriptor) {
     if (descriptor < 0) return;
     while (flock(descriptor, LOCK_UN) != 0 && errno == EINTR) continue;
+}
+
+int rootstock_lmdb_hold_new(const char *path, int data, int *held) {
+    const struct timespec millisecond = {0, 1000000};
+    struct stat file, lock;
+    *held = 0;
+    for (int waits = 0; fstat(data, &file) == 0 && file.st_size == 0;) {
+        if (*held) {
+            if (lstat(path, &lock) == 0 && S_ISREG(lock.st_mode) && lock.st_size != 0) (void)unlink(path);
+            return 0;
+        }
+        if (flock(data, LOCK_EX | LOCK_NB) == 0) {
+            *held = 1;
+        } else if (errno != EINTR) {
+            if (errno != EWOULDBLOCK) return 0; /* the file system has no such locks */
+            if (waits++ >= PATIENCE_MILLISECONDS) return EBUSY;
+            nanosleep(&millisecond, NULL);
+        }
+    }
+    if (*held) rootstock_lmdb_end_turn(data); /* another opener was first */
+    *held = 0;
+    return 0;
 }
 
 int rootstock_lmdb_is_open_elsewhere(const char *path) {

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -80,7 +81,12 @@ static int open_descriptor(const char *path, const rootstock_options *options, i
     int flags = options->read_only ? O_RDONLY : O_RDWR | O_CREAT;
     do *descriptor = open(path, flags | O_CLOEXEC, mode);
     while (*descriptor < 0 && errno == EINTR);
-    return *descriptor < 0 ? cannot_errno(message, errno, path) : ROOTSTOCK_OK;
+    if (*descriptor < 0) return cannot_errno(message, errno, path);
+    /* Its first opener may be at the meta pages (rootstock_lmdb_hold_new). */
+    if (fstat(*descriptor, &status) == 0 && status.st_size > 0 && status.st_size < 2 * sysconf(_SC_PAGESIZE) &&
+        rootstock_lmdb_lock_patiently(*descriptor, LOCK_SH) == 0)
+        rootstock_lmdb_end_turn(*descriptor);
+    return ROOTSTOCK_OK;
 }
 
 static int check_descriptor(int descriptor, const char *path, const rootstock_options *options, lmdb_file_facts *facts,
@@ -336,7 +342,7 @@ static int start_once(rootstock_environment *environment, const lmdb_file_facts 
     return lmdb;
 }
 
-int rootstock_lmdb_start(rootstock_environment *environment, const char *path, const lmdb_file_facts *facts, int *code,
+static int start_in_turn(rootstock_environment *environment, const char *path, const lmdb_file_facts *facts, int *code,
                          char **message) {
     int lmdb = MDB_SUCCESS;
     *code = prepare_lock(environment, path, message);
@@ -357,6 +363,20 @@ int rootstock_lmdb_start(rootstock_environment *environment, const char *path, c
         lmdb = MDB_SUCCESS;
     }
     rootstock_lmdb_end_turn(environment->opening_descriptor);
+    return lmdb;
+}
+
+int rootstock_lmdb_start(rootstock_environment *environment, const char *path, const lmdb_file_facts *facts, int *code,
+                         char **message) {
+    int held = 0;
+    /* Another program's openers take no turns: its lock file may be new. */
+    if (environment->lockless == 0 && !environment->options.read_only && !environment->options.foreign &&
+        rootstock_lmdb_hold_new(environment->lock_path, environment->lock_descriptor, &held) != 0) {
+        *code = cannot_errno(message, EBUSY, path);
+        return MDB_SUCCESS;
+    }
+    int lmdb = start_in_turn(environment, path, facts, code, message);
+    if (held) rootstock_lmdb_end_turn(environment->lock_descriptor);
     return lmdb;
 }
 

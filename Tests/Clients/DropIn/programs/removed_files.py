@@ -1,0 +1,84 @@
+# A database's file is removed while a connection has it open, and made again under its name: two databases, of which
+# neither knows the other. A process that comes later sees the new one, and waits for its writer.
+import os
+import sqlite3
+import subprocess
+import sys
+
+OTHER = """
+import sqlite3
+connection = sqlite3.connect("data.db", timeout=0.2)
+try:
+    connection.execute("INSERT INTO new VALUES (100)")
+    connection.commit()
+except sqlite3.Error as error:
+    print("another process:", error)
+print("another process:", connection.execute("SELECT a FROM new").fetchall())
+"""
+
+
+def made(table):
+    connection = sqlite3.connect("data.db", isolation_level=None)
+    connection.execute("PRAGMA journal_mode = wal")
+    connection.execute("CREATE TABLE %s(a)" % table)
+    connection.execute("INSERT INTO %s VALUES (1)" % table)
+    return connection
+
+
+def shown(what, connection, table):
+    print(what, connection.execute("SELECT a FROM %s" % table).fetchall(), connection.execute("PRAGMA integrity_check").fetchall())
+
+
+def removed():
+    for name in os.listdir("."):
+        if name in ("data.db", "data.db-wal", "data.db-shm"):
+            os.remove(name)
+
+
+def another():
+    print(subprocess.run([sys.executable, "-c", OTHER], stdout=subprocess.PIPE, text=True).stdout, end="")
+
+
+old = made("old")
+shown("old", old, "old")
+reads = old.execute("SELECT a FROM old")
+removed()
+new = made("new")
+shown("old", old, "old")
+shown("new", new, "new")
+new.execute("INSERT INTO new VALUES (2)")
+shown("new", new, "new")
+another()
+new.execute("BEGIN IMMEDIATE")
+new.execute("INSERT INTO new VALUES (3)")
+print("reads", reads.fetchall())
+old.close()
+another()
+new.execute("COMMIT")
+another()
+shown("new", new, "new")
+for i in range(5):
+    removed()
+    again = made("new")
+    again.execute("INSERT INTO new VALUES (?)", (i,))
+    another()
+    if i % 2:
+        new.close()
+        new = again
+    shown("new", new, "new")
+again.close()
+new.close()
+another()
+
+# Openers of a new file at once, one of which still has the last one open.
+BEGINNER = """
+import sqlite3
+connection = sqlite3.connect("data.db", timeout=60)
+connection.executescript("BEGIN IMMEDIATE; CREATE TABLE IF NOT EXISTS new(a); INSERT INTO new VALUES (1); COMMIT")
+"""
+for i in range(10):
+    removed()
+    beginners = [subprocess.Popen([sys.executable, "-c", BEGINNER]) for _ in range(4)]
+    kept = sqlite3.connect("data.db", timeout=60)
+    kept.executescript("BEGIN IMMEDIATE; CREATE TABLE IF NOT EXISTS new(a); COMMIT")
+    print([beginner.wait() for beginner in beginners], kept.execute("SELECT count(*) FROM new").fetchall())
