@@ -61,6 +61,10 @@ typedef struct lmdb_hooks {
     void (*before_change)(rootstock_transaction *transaction, MDB_dbi tree);
     /* Before a change that stores a value of so many bytes (0 for none). */
     int (*make_room)(rootstock_transaction *transaction, uint64_t bytes);
+    /* Instead of LMDB's append, by a cursor of another environment, whose pages are as large. *leaf: the hook's own,
+    ** null where the cursor is new. */
+    int (*append)(const rootstock_environment *environment, MDB_cursor *cursor, unsigned char **leaf, MDB_val *key,
+                  MDB_val *value);
     /* Adds what the layers know. 0 or an errno. */
     int (*statistics)(rootstock_environment *environment, rootstock_environment_statistics *statistics);
     /* Instead of rootstock_lmdb_commit_changes. ticket, or null: as the plug's publish. */

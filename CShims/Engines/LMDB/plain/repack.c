@@ -26,9 +26,11 @@
 
 typedef struct packing {
     MDB_env *env;
-    MDB_txn *txn;       /* null between a failed commit and the end */
-    MDB_cursor *cursor; /* of the tree that is written, at its end; or null */
-    size_t bytes;       /* put since the last commit */
+    MDB_txn *txn;        /* null between a failed commit and the end */
+    MDB_cursor *cursor;  /* of the tree that is written, at its end; or null */
+    int is_alike;        /* its pages are as large as the store's */
+    unsigned char *leaf; /* the hook's */
+    size_t bytes;        /* put since the last commit */
     rootstock_stop stop;
     void *stop_context;
     size_t unasked_entries, unasked_bytes; /* since the caller was asked */
@@ -64,11 +66,18 @@ static int check_trees(rootstock_transaction *transaction, MDB_cursor *list) {
 static int commit_and_go_on(packing *to, MDB_dbi tree) {
     mdb_cursor_close(to->cursor);
     to->cursor = NULL;
+    to->leaf = NULL;
     int code = mdb_txn_commit(to->txn);
     to->txn = NULL;
     to->bytes = 0;
     if (code == MDB_SUCCESS) code = mdb_txn_begin(to->env, NULL, 0, &to->txn);
     return code == MDB_SUCCESS ? mdb_cursor_open(to->txn, tree, &to->cursor) : code;
+}
+
+static int append(const rootstock_environment *environment, packing *to, MDB_val *key, MDB_val *value) {
+    const lmdb_hooks *hooks = environment->layers->hooks;
+    if (hooks->append == NULL || !to->is_alike) return mdb_cursor_put(to->cursor, key, value, MDB_APPEND);
+    return hooks->append(environment, to->cursor, &to->leaf, key, value);
 }
 
 static int pack_tree(rootstock_transaction *transaction, const char *name, packing *to) {
@@ -82,7 +91,7 @@ static int pack_tree(rootstock_transaction *transaction, const char *name, packi
     if (code == MDB_SUCCESS) code = mdb_cursor_open(transaction->txn, tree, &cursor);
     if (code != MDB_SUCCESS) return code;
     while (code == MDB_SUCCESS && (code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) == MDB_SUCCESS) {
-        code = mdb_cursor_put(to->cursor, &key, &value, MDB_APPEND);
+        code = append(transaction->environment, to, &key, &value);
         to->bytes += key.mv_size + value.mv_size;
         if (code == MDB_SUCCESS && to->bytes >= COMMIT_BYTES) code = commit_and_go_on(to, handle);
         if (code == MDB_SUCCESS && is_stopped(to, key.mv_size + value.mv_size)) code = ECANCELED;
@@ -90,6 +99,7 @@ static int pack_tree(rootstock_transaction *transaction, const char *name, packi
     mdb_cursor_close(cursor);
     mdb_cursor_close(to->cursor);
     to->cursor = NULL;
+    to->leaf = NULL;
     return code == MDB_NOTFOUND ? MDB_SUCCESS : code;
 }
 
@@ -126,6 +136,8 @@ int rootstock_lmdb_pack(rootstock_transaction *transaction, const char *path, ro
     if (code == MDB_SUCCESS) code = mdb_env_set_maxdbs(to.env, (MDB_dbi)unnamed.ms_entries + 1);
     /* Nobody else has the file, and the caller syncs it. */
     if (code == MDB_SUCCESS) code = mdb_env_open(to.env, path, MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOSYNC, 0600);
+    if (code == MDB_SUCCESS) code = mdb_env_stat(to.env, &unnamed);
+    to.is_alike = unnamed.ms_psize == transaction->environment->page_bytes;
     if (code == MDB_SUCCESS) code = mdb_txn_begin(to.env, NULL, 0, &to.txn);
     if (code == MDB_SUCCESS) code = pack_trees(transaction, &to);
     if (to.txn != NULL && code == MDB_SUCCESS)

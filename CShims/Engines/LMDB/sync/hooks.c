@@ -91,6 +91,7 @@ const lmdb_hooks rootstock_lmdb_hooks = {
     .before_write = before_write,
     .before_change = rootstock_lmdb_forget_kept,
     .make_room = make_room,
+    .append = rootstock_lmdb_append,
     .statistics = statistics,
     .commit = rootstock_lmdb_commit_flushing,
 };

@@ -18,28 +18,30 @@
 /* LMDB puts values of entries beyond a half of the page elsewhere: from 2,038 bytes on. */
 #define LARGEST_VALUE 1000u
 
-void rootstock_lmdb_learn_last_leaf(const rootstock_transaction *transaction, lmdb_kept *kept, const MDB_val *key) {
-    const lmdb_cursor_layout *path = lmdb_lay_open(transaction, kept->cursor, kept->tree);
-    uint32_t size = (uint32_t)transaction->environment->page_bytes;
+unsigned char *rootstock_lmdb_last_leaf(const rootstock_environment *environment, MDB_cursor *cursor,
+                                        const MDB_val *key) {
+    MDB_txn *txn = mdb_cursor_txn(cursor);
+    const MDB_dbi tree = mdb_cursor_dbi(cursor);
+    const lmdb_cursor_layout *path = lmdb_lay_open(txn, cursor, tree);
+    const uint32_t size = (uint32_t)environment->page_bytes;
     MDB_stat statistics;
-    kept->last_leaf = NULL;
-    if (path == NULL || size > LMDB_BALANCED_PAGE || !lmdb_edits_pages(transaction->environment) ||
-        mdb_stat(transaction->txn, kept->tree, &statistics) != MDB_SUCCESS)
-        return;
+    if (path == NULL || environment->page_bytes > LMDB_BALANCED_PAGE || !lmdb_edits_pages(environment) ||
+        mdb_stat(txn, tree, &statistics) != MDB_SUCCESS)
+        return NULL;
     const lmdb_tree_record *record = path->record;
     if (record->flags != 0 || record->entries != statistics.ms_entries || record->depth != path->height ||
         record->leaf_pages != statistics.ms_leaf_pages)
-        return;
+        return NULL;
     unsigned char *leaf = path->pages[path->top];
-    if (!is_own(leaf, LEAF_PAGE, size) || !has_entry(leaf, count_of(leaf) - 1, size)) return;
+    if (!is_own(leaf, LEAF_PAGE, size) || !has_entry(leaf, count_of(leaf) - 1, size)) return NULL;
     const unsigned char *last = entry_at(leaf, count_of(leaf) - 1);
-    if (compare(last + ENTRY_HEADER, half(last + 6), key->mv_data, key->mv_size) == 0) kept->last_leaf = leaf;
+    return compare(last + ENTRY_HEADER, half(last + 6), key->mv_data, key->mv_size) == 0 ? leaf : NULL;
 }
 
-int rootstock_lmdb_append_in_leaf(const rootstock_transaction *transaction, lmdb_kept *kept, const MDB_val *key,
+int rootstock_lmdb_append_in_leaf(MDB_cursor *cursor, unsigned char *leaf, uint32_t size, const MDB_val *key,
                                   MDB_val *value, int reserve) {
-    unsigned char *leaf = kept->last_leaf, *entry;
-    uint32_t size = (uint32_t)transaction->environment->page_bytes, bytes, at;
+    unsigned char *entry;
+    uint32_t bytes, at;
     if (value->mv_size > LARGEST_VALUE || key->mv_size == 0 || key->mv_size > KEY_LIMIT) return MDB_NOTFOUND;
     bytes = (ENTRY_HEADER + (uint32_t)key->mv_size + (uint32_t)value->mv_size + 1) & ~1u;
     if (!is_own(leaf, LEAF_PAGE, size) || upper(leaf) - lower(leaf) < bytes + 2) return MDB_NOTFOUND;
@@ -59,7 +61,17 @@ int rootstock_lmdb_append_in_leaf(const rootstock_transaction *transaction, lmdb
     put_half(leaf + lower(leaf), at);
     put_half(leaf + 12, lower(leaf) + 2);
     put_half(leaf + 14, at);
-    ((lmdb_cursor_layout *)kept->cursor)->record->entries++;
-    kept->in_place = 1;
+    ((lmdb_cursor_layout *)cursor)->record->entries++;
     return MDB_SUCCESS;
+}
+
+int rootstock_lmdb_append(const rootstock_environment *environment, MDB_cursor *cursor, unsigned char **leaf,
+                          MDB_val *key, MDB_val *value) {
+    int code = MDB_NOTFOUND;
+    if (*leaf != NULL)
+        code = rootstock_lmdb_append_in_leaf(cursor, *leaf, (uint32_t)environment->page_bytes, key, value, 0);
+    if (code != MDB_NOTFOUND) return code;
+    code = mdb_cursor_put(cursor, key, value, MDB_APPEND);
+    *leaf = code == MDB_SUCCESS ? rootstock_lmdb_last_leaf(environment, cursor, key) : NULL;
+    return code;
 }

@@ -25,7 +25,7 @@ typedef lmdb_cursor_layout layout;
 
 /* Null if the cursor is none of these, or its tree is one leaf. */
 static const layout *lay_open(const rootstock_transaction *transaction, const MDB_cursor *cursor, MDB_dbi tree) {
-    const layout *path = lmdb_lay_open(transaction, cursor, tree);
+    const layout *path = lmdb_lay_open(transaction->txn, cursor, tree);
     return path != NULL && path->height >= 2 ? path : NULL;
 }
 

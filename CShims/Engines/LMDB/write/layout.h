@@ -37,11 +37,10 @@ typedef struct lmdb_cursor_layout {
 } lmdb_cursor_layout;
 
 /* Null if the cursor is none of these, or stands nowhere. */
-static inline const lmdb_cursor_layout *lmdb_lay_open(const rootstock_transaction *transaction,
-                                                      const MDB_cursor *cursor, MDB_dbi tree) {
+static inline const lmdb_cursor_layout *lmdb_lay_open(const MDB_txn *txn, const MDB_cursor *cursor, MDB_dbi tree) {
     const lmdb_cursor_layout *path = (const lmdb_cursor_layout *)cursor;
-    int known = path->txn == transaction->txn && path->tree == tree && path->height >= 1 &&
-                path->height <= MOST_HEIGHT && path->top + 1 == path->height;
+    int known = path->txn == txn && path->tree == tree && path->height >= 1 && path->height <= MOST_HEIGHT &&
+                path->top + 1 == path->height;
     return known ? path : NULL;
 }
 

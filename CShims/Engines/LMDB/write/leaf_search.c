@@ -108,6 +108,9 @@ __attribute__((noinline)) static int find_in_leaf(lmdb_cursor_layout *path, unsi
         else
             high = count - 1;
     } else if (low == 0 && high > 0 && high < count) {
+        /* A seek to the key's first bytes ends at the entry behind its place (rootstock_lmdb_stand_by). */
+        order = order_of(leaf, high - 1, size, key);
+        if (order < 0 && order != NO_ENTRY) return stand(path, high, LMDB_ABSENT);
         order = order_of(leaf, 0, size, key);
         if (order == 0) return stand(path, 0, LMDB_FOUND);
         if (order == NO_ENTRY) return LMDB_UNKNOWN;
@@ -143,6 +146,17 @@ int rootstock_lmdb_see_pages(rootstock_transaction *transaction, MDB_cursor *cur
     return snapshot->base != NULL;
 }
 
+/* At the place that the path through the map leads to. */
+static int stand_by(lmdb_cursor_layout *layout, const lmdb_path *path, int found) {
+    for (uint32_t i = 0; i < path->height; i++) {
+        layout->pages[i] = (unsigned char *)path->places[i].page;
+        layout->indexes[i] = (uint16_t)path->places[i].index;
+    }
+    layout->top = (uint16_t)(path->height - 1);
+    layout->height = (uint16_t)path->height;
+    return stand(layout, path->places[path->height - 1].index, found);
+}
+
 /* Down from the root, through the map. */
 static int descend(rootstock_transaction *transaction, lmdb_kept *kept, const MDB_val *key) {
     lmdb_cursor_layout *layout = (lmdb_cursor_layout *)kept->cursor;
@@ -155,20 +169,23 @@ static int descend(rootstock_transaction *transaction, lmdb_kept *kept, const MD
         rootstock_lmdb_pages_way(lmdb_snapshot_of(transaction), record->root, key, &path, &exact) != MDB_SUCCESS ||
         path.height != record->depth)
         return LMDB_UNKNOWN;
-    for (uint32_t i = 0; i < path.height; i++) {
-        layout->pages[i] = (unsigned char *)path.places[i].page;
-        layout->indexes[i] = (uint16_t)path.places[i].index;
-    }
-    layout->top = (uint16_t)(path.height - 1);
-    layout->height = (uint16_t)path.height;
-    return stand(layout, path.places[path.height - 1].index, exact ? LMDB_FOUND : LMDB_ABSENT);
+    return stand_by(layout, &path, exact ? LMDB_FOUND : LMDB_ABSENT);
+}
+
+void rootstock_lmdb_stand_by(rootstock_transaction *transaction, MDB_dbi tree, const lmdb_path *path) {
+    lmdb_kept *kept = lmdb_find_kept(transaction, tree);
+    if (kept == NULL || kept->record == NULL || kept->appended || path->height != kept->record->depth ||
+        lmdb_writing(transaction)->checks)
+        return;
+    (void)stand_by((lmdb_cursor_layout *)kept->cursor, path, LMDB_FOUND);
+    kept->leaf = path->places[path->height - 1].page; /* worth a look */
 }
 
 int rootstock_lmdb_find(rootstock_transaction *transaction, lmdb_kept *kept, const MDB_val *key) {
     lmdb_cursor_layout *path = (lmdb_cursor_layout *)kept->cursor;
     uint32_t size = (uint32_t)transaction->environment->page_bytes;
     if (key->mv_size == 0 || transaction->broken || transaction->failed) return LMDB_UNKNOWN;
-    if (path->flags & CURSOR_STANDS && lmdb_lay_open(transaction, kept->cursor, kept->tree) != NULL) {
+    if (path->flags & CURSOR_STANDS && lmdb_lay_open(transaction->txn, kept->cursor, kept->tree) != NULL) {
         unsigned char *leaf = path->pages[path->top];
         if (is_leaf(leaf, size)) {
             uint32_t at = path->indexes[path->top];

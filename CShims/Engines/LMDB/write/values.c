@@ -15,7 +15,10 @@ static inline int append(rootstock_transaction *transaction, MDB_dbi tree, const
                          int reserve) {
     lmdb_kept *kept = lmdb_find_kept(transaction, tree);
     if (kept == NULL || kept->last_leaf == NULL || transaction->broken || transaction->failed) return MDB_NOTFOUND;
-    return rootstock_lmdb_append_in_leaf(transaction, kept, key, value, reserve);
+    int code = rootstock_lmdb_append_in_leaf(kept->cursor, kept->last_leaf,
+                                             (uint32_t)transaction->environment->page_bytes, key, value, reserve);
+    if (code == MDB_SUCCESS) kept->in_place = 1;
+    return code;
 }
 
 static inline int put(rootstock_transaction *transaction, MDB_dbi tree, MDB_val *key, MDB_val *value, unsigned flags) {

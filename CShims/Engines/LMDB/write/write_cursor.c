@@ -284,7 +284,7 @@ int rootstock_lmdb_kept_put(rootstock_transaction *transaction, MDB_dbi tree, MD
         kept->last_leaf = NULL;
         if (code == MDB_SUCCESS) {
             kept->appended = 1;
-            rootstock_lmdb_learn_last_leaf(transaction, kept, key);
+            kept->last_leaf = rootstock_lmdb_last_leaf(transaction->environment, kept->cursor, key);
         }
     }
     if (code == MDB_KEYEXIST || (code == MDB_SUCCESS && append)) return code;

@@ -59,6 +59,8 @@ enum { LMDB_MOST_MISSES = 3 };
 ** to be asked; the cursor is where it was. */
 enum { LMDB_ABSENT = 0, LMDB_FOUND = 1, LMDB_UNKNOWN = -1 };
 int rootstock_lmdb_find(rootstock_transaction *transaction, lmdb_kept *kept, const MDB_val *key);
+/* A path through the map leads to an entry of the tree, near which a change may follow: the kept cursor goes there. */
+void rootstock_lmdb_stand_by(rootstock_transaction *transaction, MDB_dbi tree, const struct lmdb_path *path);
 
 /* write/leaf_edit.c: each of a kept cursor that find has moved; 1 if it has been done, 0 if it is LMDB's to do and
 ** nothing was changed. */
@@ -71,12 +73,15 @@ int rootstock_lmdb_insert(const rootstock_transaction *transaction, lmdb_kept *k
 int rootstock_lmdb_take_out(const rootstock_transaction *transaction, lmdb_kept *kept, int *merges);
 
 /* write/append.c */
-/* The kept cursor has appended this key by LMDB's call. */
-void rootstock_lmdb_learn_last_leaf(const rootstock_transaction *transaction, lmdb_kept *kept, const MDB_val *key);
-/* An append of a kept cursor that has a last leaf, into this one: MDB_SUCCESS, MDB_KEYEXIST, or MDB_NOTFOUND where LMDB
-** has to do it. */
-int rootstock_lmdb_append_in_leaf(const rootstock_transaction *transaction, lmdb_kept *kept, const MDB_val *key,
+/* The cursor has appended this key by LMDB's call: the leaf where it stands, or null if the next may not go there. */
+unsigned char *rootstock_lmdb_last_leaf(const rootstock_environment *environment, MDB_cursor *cursor,
+                                        const MDB_val *key);
+/* An append of such a cursor into that leaf: MDB_SUCCESS, MDB_KEYEXIST, or MDB_NOTFOUND where LMDB has to do it. */
+int rootstock_lmdb_append_in_leaf(MDB_cursor *cursor, unsigned char *leaf, uint32_t size, const MDB_val *key,
                                   MDB_val *value, int reserve);
+/* The hook `append`. */
+int rootstock_lmdb_append(const rootstock_environment *environment, MDB_cursor *cursor, unsigned char **leaf,
+                          MDB_val *key, MDB_val *value);
 
 /* write/balance.c: leaves of larger pages are not balanced; a leaf takes part whose free space is at least this part of
 ** it. */

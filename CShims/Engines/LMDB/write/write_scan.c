@@ -47,13 +47,16 @@ static int walk(lmdb_write_cursor *cursor, rootstock_move move, MDB_val *key, MD
     const uint64_t root = cursor->record->root;
     const int step = base->positioned && (move == ROOTSTOCK_NEXT || move == ROOTSTOCK_PREVIOUS);
     const int backward = move == ROOTSTOCK_PREVIOUS || move == ROOTSTOCK_LAST;
+    int code;
     if (base->disturbed) {
         path->height = 0;
         snapshot->pages = base->transaction->environment->reserved / snapshot->page_bytes; /* the tree may have grown */
     }
     if (move == ROOTSTOCK_SEEK || move == ROOTSTOCK_EXACT) {
         if (key->mv_size == 0) return MDB_BAD_VALSIZE;
-        return rootstock_lmdb_pages_seek(snapshot, root, move == ROOTSTOCK_EXACT, path, key, value);
+        code = rootstock_lmdb_pages_seek(snapshot, root, move == ROOTSTOCK_EXACT, path, key, value);
+        if (code == MDB_SUCCESS) rootstock_lmdb_stand_by(base->transaction, base->tree, path);
+        return code;
     }
     if (!step) return rootstock_lmdb_pages_edge(snapshot, root, backward, path, key, value);
     if (base->disturbed) return step_after_change(cursor, backward, key, value);
