@@ -348,25 +348,32 @@ int rst_function_proxies_lend(rst_connection *c, sqlite3 *inner, rst_function_pr
     return sync(c, inner, &list->first, true);
 }
 
-/* Whether a CREATE, DROP or ALTER may name a function or a collation. A function is a word before a parenthesis within
-** the first one; a type with its length and a list of columns are none. */
+/* Whether a CREATE, DROP or ALTER may name a function or a collation that SQLite then looks up, as it does not for a
+** trigger's. A function is a word before a parenthesis within the first one, or behind WHERE or AS. A list of columns
+** is none, nor is a table's type with its length. Some operators are functions, too. */
 static bool may_name_functions(const rst_schema_statement *s, const char *sql, const char *end) {
     static const char *const lists[] = {"KEY", "UNIQUE", "CHECK", "DEFAULT"};
+    static const char *const names[] = {"COLLATE", "LIKE", "GLOB", "REGEXP", "MATCH"};
     const char *p = sql;
     rst_token token = rst_token_next(&p, end), before = token, before_that = token;
+    const bool is_index = rst_schema_statement_is(s, "CREATE", "INDEX");
+    bool expressions = false;
     int depth = 0;
     if (rst_token_is(&s->verb, "ALTER") && !rst_token_is(&s->after, "ADD")) return true;
     if (!rst_token_is(&s->verb, "ALTER") && !rst_token_is(&s->verb, "CREATE")) return !rst_token_is(&s->verb, "DROP");
+    if (rst_schema_statement_is(s, "CREATE", "TRIGGER")) return false;
     for (; token.type != TOKEN_END; before_that = before, before = token, token = rst_token_next(&p, end)) {
         const char *q = p;
         rst_token next;
         bool list = rst_token_is(&before_that, "REFERENCES");
-        if (rst_token_is(&token, "COLLATE") || rst_token_is(&token, "WHERE") || rst_token_is(&token, "AS")) return true;
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+            if (rst_token_is(&token, names[i])) return true;
+        expressions |= rst_token_is(&token, "WHERE") || rst_token_is(&token, "AS");
         if (rst_token_mark(&token, ")")) depth--;
-        if (!rst_token_mark(&token, "(") || depth++ == 0 || !rst_token_names(&before)) continue;
+        if (!rst_token_mark(&token, "(") || (depth++ == 0 && !expressions) || !rst_token_names(&before)) continue;
         for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) list |= rst_token_is(&before, lists[i]);
         next = rst_token_next(&q, end);
-        if (!list && next.type != TOKEN_NUMBER) return true;
+        if (!list && (expressions || is_index || next.type != TOKEN_NUMBER)) return true;
     }
     return false;
 }

@@ -97,15 +97,18 @@ void rst_statements_forget(rst_connection *c) {
     schema->savepoint = schema->release = schema->listed = NULL;
 }
 
-sqlite3_stmt *rst_statement_kept(rst_connection *c, const char *sql) {
-    sqlite3_stmt *statement = schema_of(c)->asked;
-    const char *text = statement == NULL ? NULL : sqlite3_sql(statement), *behind;
+bool rst_statement_is_kept(rst_connection *c, const char *sql) {
+    const char *text = sqlite3_sql(schema_of(c)->asked), *behind;
     rst_token token;
-    if (text == NULL || strncmp(text, sql, strlen(sql)) != 0) return NULL;
+    if (text == NULL || strncmp(text, sql, strlen(sql)) != 0) return false;
     behind = text + strlen(sql);
     token = rst_token_next(&behind, text + strlen(text));
-    if (token.type != TOKEN_END && !rst_token_mark(&token, ";")) return NULL;
-    schema_of(c)->asked = NULL;
+    return token.type == TOKEN_END || rst_token_mark(&token, ";");
+}
+
+sqlite3_stmt *rst_statement_kept(rst_connection *c, const char *sql) {
+    sqlite3_stmt *statement = rst_statement_is_kept(c, sql) ? schema_of(c)->asked : NULL;
+    if (statement != NULL) schema_of(c)->asked = NULL;
     return statement;
 }
 

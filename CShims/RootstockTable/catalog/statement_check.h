@@ -18,6 +18,8 @@ int rst_statement_check_clauses(rst_connection *c, const rst_table *table, const
 void rst_statement_keep(rst_connection *c, sqlite3_stmt *statement);
 /* Before the schema database is closed: finalizes what is kept of its statements. */
 void rst_statements_forget(rst_connection *c);
+/* Is one kept of that text? */
+bool rst_statement_is_kept(rst_connection *c, const char *sql);
 /* Hands the kept statement out if it is of that text; or null. */
 sqlite3_stmt *rst_statement_kept(rst_connection *c, const char *sql);
 

@@ -321,7 +321,8 @@ int rst_schema_change_with(rst_connection *c, const char *sql, int count, sqlite
         for (int i = 0; i < schema->table_count; i++) {
             if (schema->tables[i]->described) rst_validator_rest(schema->tables[i]);
         }
-        code = rst_function_proxies_sync_for(c, sql, sql + strlen(sql));
+        /* As of the prepare, if that was only now. */
+        if (!rst_statement_is_kept(c, sql)) code = rst_function_proxies_sync_for(c, sql, sql + strlen(sql));
         if (code == SQLITE_OK) code = rst_temporary_triggers_lend(c);
         if (code == SQLITE_OK) code = rst_temporary_objects_lend(c, &s);
         if (code == SQLITE_OK) {

@@ -181,6 +181,18 @@ int rootstock_lmdb_is_full(const rootstock_transaction *transaction, const MDB_c
     return path != NULL && upper(path->pages[path->top]) - lower(path->pages[path->top]) < entry;
 }
 
+/* The leaf that the branch page's entry leads to, read where it lies in the map: has it no room for others' entries?
+** What cannot be said so is not said. */
+static int is_full_beside(const lmdb_snapshot *snapshot, unsigned char *branch, uint32_t index, uint32_t size) {
+    if (index >= count_of(branch)) return 1;
+    if (!has_entry(branch, index, size)) return 0;
+    const uint64_t number = word(entry_at(branch, index)) & UINT64_C(0xffffffffffff);
+    if (number < META_PAGES || number >= snapshot->pages) return 0;
+    const unsigned char *page = snapshot->base + number * size;
+    return word(page) == number && (half(page + 10) & KIND_FLAGS) == LEAF_PAGE &&
+           upper(page) - lower(page) < size / LMDB_BALANCED_ROOM;
+}
+
 int rootstock_lmdb_balance(rootstock_transaction *transaction, MDB_cursor *cursor, MDB_dbi tree, int *moved) {
     const layout *kept = lay_open(transaction, cursor, tree);
     uint32_t size = (uint32_t)transaction->environment->page_bytes;
@@ -201,6 +213,11 @@ int rootstock_lmdb_balance(rootstock_transaction *transaction, MDB_cursor *curso
         entry_at(leaf, index) + ENTRY_HEADER != key.mv_data ||
         !leads_to(branch, kept->indexes[kept->top - 1], leaf, size))
         return MDB_SUCCESS;
+    uint32_t place = kept->indexes[kept->top - 1];
+    if (transaction->environment->mapped && rootstock_lmdb_see_pages(transaction, cursor) &&
+        (place == 0 || is_full_beside(lmdb_snapshot_of(transaction), branch, place - 1, size)) &&
+        is_full_beside(lmdb_snapshot_of(transaction), branch, place + 1, size))
+        return MDB_SUCCESS; /* mostly so where entries are put into full leaves */
     code = rootstock_lmdb_check_way(transaction, cursor, tree, &key, LMDB_WAY_BESIDE);
     if (code == MDB_SUCCESS) code = mdb_cursor_open(transaction->txn, tree, &beside);
     if (code != MDB_SUCCESS) return code;

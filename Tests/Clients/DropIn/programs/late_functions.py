@@ -43,3 +43,21 @@ for when in "early", "late":
     run(connection, f"ALTER TABLE plain RENAME COLUMN one_{when} TO first_{when}")
     run(connection, "SELECT sql FROM sqlite_schema ORDER BY name")
     connection.close()
+
+connection = sqlite3.connect("late.db", isolation_level=None)
+register(connection)
+for number, statement in enumerate((
+        "CREATE INDEX by_{0} ON plain({0}(1))", "CREATE INDEX by_{0} ON plain(a) WHERE {0}(2) > a",
+        "CREATE INDEX by_{0} ON plain((a LIKE 'x'))", "CREATE INDEX by_{0} ON plain(a) WHERE a REGEXP 'x'",
+        "CREATE TABLE of_{0}(a VARCHAR(10), b AS ({0}(3)))", "CREATE TABLE of_{0} AS SELECT {0}(4) AS a",
+        "CREATE VIEW of_{0} AS SELECT {0}(a) AS a, {0}(5) FROM plain",
+        "CREATE TRIGGER of_{0} AFTER INSERT ON plain WHEN {0}(new.a) BEGIN UPDATE plain SET next = {0}(6); END")):
+    name = "fresh%d" % number
+    for function, arguments in (name, 1), ("like", 2), ("regexp", 2):
+        connection.create_function(function, arguments, lambda *values: number, deterministic=True)
+    run(connection, statement.format(name))
+    run(connection, "PRAGMA table_info(of_%s)" % name)
+    run(connection, "INSERT INTO plain(a) VALUES (%d)" % number)
+run(connection, "SELECT a, next FROM plain ORDER BY a, next")
+run(connection, "ALTER TABLE plain RENAME COLUMN next TO following")
+run(connection, "SELECT name, sql FROM sqlite_schema ORDER BY name")
