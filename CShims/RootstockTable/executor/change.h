@@ -50,6 +50,14 @@ int rst_row_delete(rst_table *table, rst_row_slot *old, bool replacing, char **m
 int rst_new_rowid(rst_table *table, int64_t *rowid, char **message);
 /* SQLite enters an AUTOINCREMENT table into sqlite_sequence at its first INSERT, even of no rows. */
 int rst_sequence_touch(rst_table *table);
+/* An AUTOINCREMENT table's entry in sqlite_sequence. */
+typedef struct rst_sequence {
+    int64_t rowid, value;
+    bool found;
+} rst_sequence;
+int rst_sequence_read(rst_table *table, rst_sequence *out);
+/* Gives it back what it was. */
+int rst_sequence_take_back(rst_table *table, const rst_sequence *before);
 /* Affinity is done; NOT NULL, and what the schema database judges, for an UPDATE of these columns. SQLITE_DONE: IGNORE
 ** dropped the row. The values may move into row->hold. */
 int rst_check_update(rst_table *table, const rst_row_slot *old, rst_row_slot *row, int conflict, uint64_t changed,

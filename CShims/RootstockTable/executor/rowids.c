@@ -202,6 +202,29 @@ int rst_sequence_raise(rst_table *table, int64_t rowid) {
     return code;
 }
 
+int rst_sequence_read(rst_table *table, rst_sequence *out) {
+    rst_table *sequence = rst_table_find(table->connection, "sqlite_sequence");
+    int code;
+    if (sequence == NULL) return SQLITE_CORRUPT_VTAB;
+    code = sequence_find(table->connection, sequence, table->name, &out->rowid, &out->value);
+    out->found = code == SQLITE_ROW;
+    return code == SQLITE_ROW || code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+int rst_sequence_take_back(rst_table *table, const rst_sequence *before) {
+    rst_connection *c = table->connection;
+    rst_table *sequence = rst_table_find(c, "sqlite_sequence");
+    rst_sequence now;
+    unsigned char bytes[8];
+    rootstock_slice key = {8, bytes};
+    int code = rst_sequence_read(table, &now);
+    if (code != SQLITE_OK || !now.found || (before->found && now.value == before->value)) return code;
+    rootstock_rowid_encode(now.rowid, bytes);
+    code = rst_remove(c, &sequence->tree, &key, NULL);
+    sequence->last_rowid_known = false;
+    return code == SQLITE_OK && before->found ? rst_sequence_raise(table, before->value) : code;
+}
+
 int rst_sequence_touch(rst_table *table) {
     return rst_sequence_raise(table, INT64_MIN);
 }

@@ -72,7 +72,8 @@ static bool may_replace(const rst_table *table, const rst_statement_parts *parts
             return true;
     }
     return rst_mode_of(parts->conflict, table->rowid_on_conflict) == SQLITE_REPLACE && !has_clause(code, -1) &&
-           (table->without_rowid || (table->rowid_column >= 0 && rst_insert_names_rowid(table, parts->columns)));
+           (table->without_rowid || (table->rowid_column >= 0 && parts->source != SOURCE_DEFAULT &&
+                                     rst_insert_names_rowid(table, parts->columns)));
 }
 
 /* Whether SQLite takes a DO UPDATE for several changes: it fires triggers, or sets a column of a foreign key to the
@@ -120,8 +121,9 @@ bool rst_needs_program(rst_connection *c, rst_table *table, const rst_statement_
     if (rst_update_is_rowwise(c, table, parts)) return true;
     if (rst_update_is_judged(table, parts)) return true;
     if (rst_update_has_from(parts)) return true;
-    if (table->autoincrement && parts->kind == KIND_INSERT && parts->source == SOURCE_SELECT)
-        return true;                                                       /* see sequence_touch */
+    if (table->autoincrement && parts->kind == KIND_INSERT &&
+        (parts->source == SOURCE_SELECT || parts->conflict == SQLITE_FAIL))
+        return true; /* see sequence_touch, and what becomes of the sequence */
     if (table->strict && parts->conflict != CONFLICT_DEFAULT) return true; /* a wrong type ABORTs, whatever the OR */
     /* Whether PRAGMA foreign_keys is on or not: a statement may be prepared before it is switched. */
     return (table->foreign_key_count > 0 || table->is_parent) && !is_alone(table, parts);

@@ -116,6 +116,7 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
     rst_schema *schema = schema_of(c);
     rst_store *store = store_of(c);
     sqlite3_stmt *statement = NULL;
+    rst_sequence *noted = NULL;
     bool looks_at_keys, touches;
     rst_whole whole;
     int code = rst_check_usable(c, message);
@@ -155,17 +156,18 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
         }
         if (code != SQLITE_OK) return code;
     }
-    touches =
-        program->code->sequence_count > 0 || (program->table->autoincrement && program->code->kind == KIND_INSERT);
+    touches = rst_sequences_of(program) > 0;
     code = rst_whole_begin(c,
                            touches || ((!sqlite3_get_autocommit(c->db) || executor->asides > 0) &&
                                        !is_whole_by_itself(program, looks_at_keys)),
                            !touches && !program->code->leaves_store, &whole, message);
     if (code != SQLITE_OK) return code;
-    code = rst_statement_get(c, inner_of(program->code), &statement);
-    if (code != SQLITE_OK) {
-        code = rst_failed_on(c->db, code, message);
-    } else {
+    code = rst_sequences_note(c, program, &noted, message);
+    if (code == SQLITE_OK) {
+        code = rst_statement_get(c, inner_of(program->code), &statement);
+        if (code != SQLITE_OK) code = rst_failed_on(c->db, code, message);
+    }
+    if (code == SQLITE_OK) {
         rst_arguments_bind(&program->code->parameters, values, count, statement);
         program->table->references++;
         program->in_transaction = !sqlite3_get_autocommit(c->db);
@@ -190,19 +192,12 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
             }
         }
         rst_statement_done(c, statement);
-        if (code == SQLITE_OK && program->code->sequence_count > 0 && store->writer == NULL)
-            code = rst_write_begin(c, message);
-        for (int i = 0; i < program->code->sequence_count && code == SQLITE_OK; i++) {
-            rst_table *named = rst_table_find(c, program->code->sequences[i]);
-            if (named != NULL && named->autoincrement) code = rst_sequence_touch(named);
-        }
-        if (code == SQLITE_OK && touches && store->writer != NULL && program->table->autoincrement &&
-            program->code->kind == KIND_INSERT)
-            code = rst_sequence_touch(program->table);
+        if (code == SQLITE_OK) code = rst_sequences_end(c, program, noted, message);
         rst_table_release(program->table);
         program->table = NULL;
         if (rewriter_of(c)->trigger_depth == 0 && schema->program == NULL) rst_upserts_free(c);
     }
+    sqlite3_free(noted);
     /* An interrupt behind SQLite's last look would be told once the rows are read: too late to undo the statement. */
     if (code == SQLITE_OK && whole.marked && program->code->returning != NULL)
         code = rst_execute_kept(c, message, "SELECT 1");

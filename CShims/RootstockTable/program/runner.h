@@ -31,6 +31,12 @@ int rst_program_run(rst_connection *c, const char *text, int count, sqlite3_valu
 /* Fills code->sequences for a statement on the table; text: with its parameters numbered. SQLITE_NOMEM. */
 int rst_sequences_find(rst_connection *c, const rst_table *table, const char *text, rst_code *code);
 void rst_sequences_free(rst_code *code);
+/* How many entries of sqlite_sequence the program writes as it ends. */
+int rst_sequences_of(const rst_program *program);
+/* What they are before it, if it may stop at a row; *noted (else null) is to be freed. */
+int rst_sequences_note(rst_connection *c, const rst_program *program, rst_sequence **noted, char **message);
+/* The program has not failed, but may have been stopped. */
+int rst_sequences_end(rst_connection *c, const rst_program *program, const rst_sequence *noted, char **message);
 void rst_program_clear(rst_program *program);
 extern const sqlite3_module rst_returning_module;
 /* Clauses of the statement's ON CONFLICT, none of a statement without. */

@@ -4,8 +4,9 @@
 ** SQLite reads the entry of every AUTOINCREMENT table that a statement could insert into when the statement begins, and
 ** writes it when it ends. Tables that its triggers and the actions of foreign keys name are among these. So a table
 ** without an entry has one of 0 from then on, even if no trigger fired. SQLite itself is asked which tables these are:
-** the program that it compiles on the schema database opens sqlite_sequence and names each of them. Invariant: the list
-** holds names of the schema database's main schema, in the order in which SQLite writes them.
+** the program that it compiles on the schema database opens sqlite_sequence and names each of them. A statement that OR
+** FAIL stops does not come to its end: no entry is written. Invariant: the list holds names of the schema database's
+** main schema, in the order in which SQLite writes them.
 */
 #include "program/program.h"
 #include "executor/foreign.h"
@@ -125,4 +126,48 @@ int rst_sequences_find(rst_connection *c, const rst_table *table, const char *te
     sqlite3_finalize(statement);
     triggers_switch(c, false);
     return result;
+}
+
+static bool has_own(const rst_program *program) {
+    return program->table->autoincrement && program->code->kind == KIND_INSERT;
+}
+
+int rst_sequences_of(const rst_program *program) {
+    return program->code->sequence_count + has_own(program);
+}
+
+/* The table whose entry is the program's i-th, or null; its own comes last. */
+static rst_table *sequence_of(rst_connection *c, const rst_program *program, int i) {
+    rst_table *table =
+        i < program->code->sequence_count ? rst_table_find(c, program->code->sequences[i]) : program->table;
+    return table != NULL && table->autoincrement ? table : NULL;
+}
+
+int rst_sequences_note(rst_connection *c, const rst_program *program, rst_sequence **noted, char **message) {
+    const rst_table *table = program->table;
+    const int count = rst_sequences_of(program);
+    int code = SQLITE_OK;
+    if (count == 0 || (program->code->conflict != SQLITE_FAIL && !table->has_conflict_clauses &&
+                       table->triggers == NULL && program->code->sequence_count == 0))
+        return SQLITE_OK;
+    *noted = sqlite3_malloc64((sqlite3_uint64)count * sizeof **noted);
+    if (*noted == NULL) return SQLITE_NOMEM;
+    if (store_of(c)->writer == NULL) code = rst_write_begin(c, message);
+    for (int i = 0; i < count && code == SQLITE_OK; i++) {
+        rst_table *named = sequence_of(c, program, i);
+        if (named != NULL) code = rst_sequence_read(named, &(*noted)[i]);
+    }
+    return code;
+}
+
+int rst_sequences_end(rst_connection *c, const rst_program *program, const rst_sequence *noted, char **message) {
+    const int count = rst_sequences_of(program);
+    int code = SQLITE_OK;
+    if (program->code->sequence_count > 0 && store_of(c)->writer == NULL) code = rst_write_begin(c, message);
+    for (int i = 0; i < count && code == SQLITE_OK && store_of(c)->writer != NULL; i++) {
+        rst_table *named = sequence_of(c, program, i);
+        if (named == NULL) continue;
+        code = program->stopped && noted != NULL ? rst_sequence_take_back(named, &noted[i]) : rst_sequence_touch(named);
+    }
+    return code;
 }
