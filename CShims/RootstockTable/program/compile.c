@@ -293,7 +293,7 @@ int rst_code_get(rst_connection *c, const char *text, bool carried, rst_code **o
     rst_table *table = NULL;
     rst_code *code, **link = &programs->codes;
     sqlite3_str *numbered;
-    char *normal;
+    char *walked = NULL, *normal;
     int result;
     for (; *link != NULL; link = &(*link)->next) {
         code = *link;
@@ -410,7 +410,13 @@ int rst_code_get(rst_connection *c, const char *text, bool carried, rst_code **o
         }
     }
     if (result == SQLITE_OK) result = rst_sequences_find(c, table, normal, code);
+    if (result == SQLITE_OK) result = rst_update_walk(c, table, code, &parts, normal, &walked);
+    if (walked != NULL && *walked != '\0')
+        parts.index = (rst_token){TOKEN_WORD, walked, strlen(walked)};
+    else
+        parts.not_indexed |= walked != NULL;
     if (result == SQLITE_OK) result = compile_inner(c, table, &parts, code, message);
+    sqlite3_free(walked);
     if (result == SQLITE_OK && code->inner != NULL) result = rst_tell(c, rst_expressions_tell, &code->inner);
     if (result == SQLITE_OK && parts.kind != KIND_INSERT && code->inner != NULL && code->bulk == NULL) {
         const bool gathered = parts.kind == KIND_DELETE || rst_update_is_gathered(table, &parts, code);

@@ -16,9 +16,13 @@ bool rst_needs_program(rst_connection *c, rst_table *table, const rst_statement_
 /* Native SQLite evaluates SET row by row, after the rows before it were changed. A virtual table gets all new values
 ** made first. That differs only where SET looks at other rows, or something else changes rows on the way. */
 bool rst_update_is_rowwise(rst_connection *c, const rst_table *table, const rst_statement_parts *parts);
-/* Whether SQLite finds all rows first, and changes them in the order of their keys. A subquery in WHERE and a change of
-** the key are reasons, too (key_order.c). */
+/* Whether SQLite finds all rows first, and changes them in the order of their keys. A change of the key is a reason,
+** too (key_order.c). */
 bool rst_update_is_gathered(const rst_table *table, const rst_statement_parts *parts, const rst_code *code);
+/* The index that SQLite walks for an UPDATE's rows, as it says of the schema database's table; "": none. Null where it
+** gathers the rows, or no constraint makes it matter in which order they are changed. */
+int rst_update_walk(rst_connection *c, const rst_table *table, const rst_code *code, const rst_statement_parts *parts,
+                    const char *text, char **index);
 /* Whether an UPDATE of these columns may fire a trigger. */
 bool rst_update_fires(const rst_table *table, uint64_t set);
 /* carried: of a statement in a trigger's body (rootstock_upsert). */

@@ -7,6 +7,9 @@
 #include "executor/foreign.h"
 #include "executor/trigger.h"
 #include "program/runner.h"
+#include "rewriter/update_from.h"
+
+#include <string.h>
 
 /* What the columns that SET names have to do with the rows' turns. */
 typedef struct columns_set {
@@ -88,4 +91,56 @@ bool rst_update_is_gathered(const rst_table *table, const rst_statement_parts *p
         if (index->on_conflict == SQLITE_REPLACE && rst_index_touched(index, set)) return true;
     }
     return false;
+}
+
+/* The index that a row of EXPLAIN QUERY PLAN names; "": it goes by the table or its key; null: that is unclear. */
+static char *index_of_plan(const rst_table *table, const rst_code *code, const char *detail) {
+    static const char word[] = " INDEX ";
+    bool analyzed = false;
+    const char *at = detail == NULL ? NULL : strstr(detail, word), *end;
+    /* The schema database has no figures of ANALYZE to choose among indexes by. */
+    for (int i = 0; i < table->index_count; i++) analyzed |= table->indexes[i].rows_per_prefix != NULL;
+    if (detail == NULL || (strncmp(detail, "SCAN ", 5) != 0 && (analyzed || strncmp(detail, "SEARCH ", 7) != 0)))
+        return NULL;
+    if (at == NULL) return sqlite3_mprintf("");
+    at += sizeof word - 1;
+    end = strstr(at, " (");
+    for (int i = 0; i < table->index_count; i++) {
+        const rst_index *index = &table->indexes[i];
+        const size_t size = end == NULL ? strlen(at) : (size_t)(end - at);
+        if (strlen(index->name) != size || strncmp(index->name, at, size) != 0) continue;
+        /* SQLite gathers the rows where it changes what it walks. */
+        return rst_index_touched(index, code->set_columns) ? NULL : sqlite3_mprintf("%s", index->name);
+    }
+    return NULL;
+}
+
+int rst_update_walk(rst_connection *c, const rst_table *table, const rst_code *code, const rst_statement_parts *parts,
+                    const char *text, char **index) {
+    const rst_syntax *where = rst_statement_part(parts, SYNTAX_WHERE);
+    sqlite3_stmt *statement = NULL;
+    char *explain;
+    int result;
+    *index = NULL;
+    if (parts->kind != KIND_UPDATE || table->index_count == 0 || (where == NULL && !table->without_rowid) ||
+        (!rst_update_is_judged(table, parts) && !table->has_conflict_clauses) || rst_update_has_from(parts) ||
+        rst_has_target_hint(parts) || rst_finds_one_row(table, parts) || rst_update_is_gathered(table, parts, code) ||
+        rst_key_changes(table, code->set_columns, code->set_beyond))
+        return SQLITE_OK;
+    explain = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", text);
+    if (explain == NULL) return SQLITE_NOMEM;
+    result = sqlite3_prepare_v2(schema_of(c)->schema_db, explain, -1, &statement, NULL);
+    sqlite3_free(explain);
+    if (result == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
+        *index = index_of_plan(table, code, (const char *)sqlite3_column_text(statement, 3));
+    sqlite3_finalize(statement);
+    if (*index != NULL && **index == '\0') { /* as it is found here, too? */
+        bool by_key = false;
+        result = rst_key_order_is(c, table, parts, false, code->set_columns, &by_key);
+        if (by_key || result != SQLITE_OK) {
+            sqlite3_free(*index);
+            *index = NULL;
+        }
+    }
+    return result == SQLITE_NOMEM ? result : SQLITE_OK; /* it may name what the schema database does not know */
 }

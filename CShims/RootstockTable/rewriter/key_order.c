@@ -2,11 +2,12 @@
 ** key_order.c - an UPDATE through an index changes its rows in the order of their keys, where SQLite does.
 **
 ** On its own tables SQLite first gathers the rows, in the order of their keys, unless it can change each as it finds
-** it. It can if there is no trigger, foreign key, RETURNING, REPLACE or subquery in WHERE, and if neither the row's key
-** nor the index that it walks is changed. Which rows meet a constraint, what triggers see and what RETURNING gives
+** it. It can if there is no trigger, foreign key, RETURNING or REPLACE, and if neither the row's key nor the index that
+** it walks is changed. Which rows meet a constraint, what triggers see and what RETURNING gives
 ** depend on that order. SQLite gathers the rows of a virtual table as they come. So where they would come by an index,
 ** the condition becomes
 **   WHERE rowid IN (SELECT rowid FROM t WHERE condition)
+** and the table is walked as by NOT INDEXED.
 **
 ** A statement of the application's gathers its rows itself (bulk_text.c). One in a trigger's body cannot:
 ** - SQLite refuses there what is SQLITE_VTAB_DIRECTONLY, as rootstock_bulk has to be;
@@ -28,12 +29,13 @@
 #include <string.h>
 
 /* The name by which a row's key is reached, or null: names of columns hide it. A column's name tells the row only if it
-** is the whole key and compares as the key does. */
+** is the whole key, and is ordered and compares as the key does. */
 static const char *key_name(const rst_table *table) {
     const rst_column *column;
     if (!table->without_rowid) return rst_rowid_name(table);
     column = &table->columns[table->key[0].column];
-    return table->key_count == 1 && sqlite3_stricmp(table->key[0].collation_name, column->collation_name) == 0
+    return table->key_count == 1 && !table->key[0].key.descending &&
+                   sqlite3_stricmp(table->key[0].collation_name, column->collation_name) == 0
                ? column->name
                : "rootstock key";
 }
@@ -126,11 +128,6 @@ static int find_way(rst_connection *c, const rst_table *table, const rst_stateme
     return code == SQLITE_NOMEM ? code : SQLITE_OK; /* what else is wrong with it is said when it is prepared */
 }
 
-/* Whether SQLite gathers the rows for these reasons. */
-static bool is_gathered(const rst_table *table, const rst_syntax *where, uint64_t set, const uint64_t *beyond) {
-    return rst_key_changes(table, set, beyond) || rst_syntax_has(where, SYNTAX_SELECT);
-}
-
 /* *out: the statement so that its rows come in the order of their keys; null where they do, or nothing hangs on it. */
 static int order(rst_connection *c, const rst_table *table, const rst_statement_parts *parts, bool in_body,
                  bool gathered, uint64_t set, const uint64_t *beyond, char **out) {
@@ -146,7 +143,7 @@ static int order(rst_connection *c, const rst_table *table, const rst_statement_
         return SQLITE_OK;
     code = find_way(c, table, parts, where->first, in_body, set, beyond, &way);
     if (code != SQLITE_OK) return code;
-    gathered |= is_gathered(table, where, set, beyond);
+    gathered |= rst_key_changes(table, set, beyond);
     /* A body stays when LIKE becomes another function, which may bring an index. */
     if (way == BY_KEY && !(in_body && gathered && rst_syntax_has(where, SYNTAX_LIKE))) return code;
     if (way == BY_INDEX && !gathered) return code;
@@ -154,7 +151,8 @@ static int order(rst_connection *c, const rst_table *table, const rst_statement_
     sqlite3_str_append(text, parts->whole.start, (int)(parts->set.end - parts->whole.start));
     sqlite3_str_appendf(text, " WHERE \"%w\" IN (SELECT \"%w\" FROM ", name, name);
     append_found(text, table, parts, where->first);
-    sqlite3_str_appendall(text, ")");
+    /* A covering index could be walked for them, too. */
+    sqlite3_str_appendall(text, table->index_count > 0 ? ") AND \"rootstock hint\"='" ROOTSTOCK_INDEX_HINT "'" : ")");
     return rst_str_give(text, SQLITE_OK, out);
 }
 
@@ -210,7 +208,7 @@ int rst_key_order_is(rst_connection *c, const rst_table *table, const rst_statem
     way way = BY_KEY;
     int code = SQLITE_OK;
     if (!gathered && where != NULL && !rst_update_has_from(parts) &&
-        (parts->conflict == SQLITE_FAIL || can_collide(table, set, NULL)) && !is_gathered(table, where, set, NULL))
+        (parts->conflict == SQLITE_FAIL || can_collide(table, set, NULL)) && !rst_key_changes(table, set, NULL))
         code = find_way(c, table, parts, where->first, false, set, NULL, &way);
     *out = way != BY_INDEX;
     return code;
