@@ -3,10 +3,10 @@
 **
 ** SQLite sorts and compares a column of several SELECTs under the collation of the first of them that has one there. A
 ** key that stands for the rowid has none, and the next SELECT decides. A virtual table's column has BINARY. So the key
-** is written as rowid, under its own name.
+** is written as rowid, under its own name. So it is in the subqueries and common tables of such a statement, whose
+** columns SQLite may put in the place of their names.
 **
-** Invariants: only where another SELECT of the compound may have another collation than BINARY. Nothing is written
-** where a term of ORDER BY is more than a number or a bare name: by the expression SQLite would no longer find it.
+** Invariant: only in a statement with a compound SELECT that may have another collation than BINARY.
 */
 #include "rewriter/rewriting.h"
 
@@ -27,14 +27,63 @@ static bool may_collate(rst_rewriting *w, const rst_syntax *core) {
     return false;
 }
 
-/* The bare name that a term of ORDER BY is, or null. *plain: it is that, or a number. */
-static const rst_syntax *ordering_name(const rst_syntax *term, bool *plain) {
+/* Whether the compound SELECTs below the node have a column that may have another collation than BINARY. */
+static bool compounds_collate(rst_rewriting *w, const rst_syntax *node) {
+    const bool compound = node->kind == SYNTAX_SELECT && rst_is_compound(node);
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
+        if (compound && (child->kind == SYNTAX_CORE || child->kind == SYNTAX_VALUES) && may_collate(w, child))
+            return true;
+        if (compounds_collate(w, child)) return true;
+    }
+    return false;
+}
+
+/* What an expression has its collation of: SQLite looks through +x and CAST. */
+static const rst_syntax *collating(const rst_syntax *node) {
+    for (;;) {
+        node = rst_syntax_unwrap(node);
+        if (node->kind != SYNTAX_CAST && (node->kind != SYNTAX_SIGN || *node->start != '+')) return node;
+        node = node->first;
+    }
+}
+
+/* The item whose INTEGER PRIMARY KEY the name is; or null. A column that is merged is the first item's, but for RIGHT
+** and FULL JOIN. *found: it is some column. */
+static const rst_scope_item *key_named(const rst_scope *scope, const rst_syntax *name, bool *found) {
+    rst_token qualifier, token;
+    int column = -1;
+    const rst_scope_item *item = rst_scope_column(scope, name, &column);
+    *found = item != NULL;
+    if (item == NULL) column = -1;
+    if (item == NULL && scope->merged && !scope->nested && name->kind == SYNTAX_NAME) {
+        token = rst_syntax_name(name, &qualifier);
+        for (int i = 0; i < scope->count && column < 0; i++) {
+            if (scope->items[i].table == NULL || rst_join_is_right(scope->items[i].join)) return NULL;
+            item = &scope->items[i];
+            column = qualifier.type == TOKEN_END ? rst_column_named(item->table, &token) : -1;
+        }
+        for (int i = 0; i < scope->count; i++)
+            if (rst_join_is_right(scope->items[i].join)) return NULL;
+        *found = column >= 0;
+    }
+    return column >= 0 && column == item->table->rowid_column && rst_rowid_word(item->table) != NULL &&
+                   item->name.type != TOKEN_END
+               ? item
+               : NULL;
+}
+
+static void write_rowid(rst_rewriting *w, const rst_scope_item *item, const rst_syntax *name) {
+    rst_edits_add(&w->edits, name->start, name->end,
+                  sqlite3_mprintf("%.*s.%s", (int)item->name.size, item->name.text, rst_rowid_word(item->table)));
+}
+
+/* A term of ORDER BY, as the bare name of a result; or null. */
+static const rst_syntax *result_ordered(const rst_syntax *term) {
     const rst_syntax *node = term->first;
     rst_token qualifier = {TOKEN_END, node->start, 0};
     while (node->kind == SYNTAX_COLLATE) node = node->first;
     if (node->kind == SYNTAX_NAME) (void)rst_syntax_name(node, &qualifier);
-    *plain = (node->kind == SYNTAX_NAME || node->kind == SYNTAX_LITERAL) && qualifier.type == TOKEN_END;
-    return *plain && node->kind == SYNTAX_NAME ? node : NULL;
+    return node->kind == SYNTAX_NAME && qualifier.type == TOKEN_END ? node : NULL;
 }
 
 /* Whether the name is a result of the SELECT with another alias, or another result's alias besides: the key's own would
@@ -62,10 +111,8 @@ static bool is_ambiguous(const rst_syntax *core, const rst_token *wanted) {
 static bool orders_plainly(const rst_syntax *select) {
     const rst_syntax *order = rst_syntax_child(select, SYNTAX_ORDER);
     for (const rst_syntax *term = order == NULL ? NULL : order->first; term != NULL; term = term->next) {
-        bool plain;
-        const rst_syntax *name = ordering_name(term, &plain);
+        const rst_syntax *name = result_ordered(term);
         rst_token wanted, none;
-        if (!plain) return false;
         if (name == NULL) continue;
         wanted = rst_syntax_name(name, &none);
         for (const rst_syntax *core = select->first; core != NULL; core = core->next)
@@ -74,16 +121,40 @@ static bool orders_plainly(const rst_syntax *select) {
     return true;
 }
 
+/* A term of a compound's ORDER BY that is no bare name is the same expression as a result, of the first SELECT that has
+** its columns. */
+static void write_order(rst_rewriting *w, const rst_syntax *select) {
+    const rst_syntax *order = rst_syntax_child(select, SYNTAX_ORDER);
+    for (const rst_syntax *term = order == NULL ? NULL : order->first; term != NULL; term = term->next) {
+        const rst_syntax *node = term->first;
+        bool found = false;
+        if (result_ordered(term) != NULL) continue;
+        while (node->kind == SYNTAX_COLLATE) node = node->first;
+        node = collating(node);
+        for (const rst_syntax *core = select->first; core != NULL && !found; core = core->next) {
+            const rst_syntax *from = rst_syntax_child(core, SYNTAX_FROM);
+            const rst_scope_item *item;
+            rst_scope scope;
+            if (core->kind != SYNTAX_CORE || from == NULL || !rst_scope_of(w->c, w->tree, NULL, from, &scope)) continue;
+            item = key_named(&scope, node, &found);
+            if (item != NULL) write_rowid(w, item, node);
+        }
+    }
+}
+
 /* A subquery's column is called as it was written, the statement's own as it was declared. */
-static void write_key(rst_rewriting *w, const rst_scope_item *item, const rst_syntax *result, bool outermost) {
-    const rst_syntax *name = rst_syntax_unwrap(result->first);
+static void write_key(rst_rewriting *w, const rst_scope_item *item, const rst_syntax *result, const rst_syntax *name,
+                      bool outermost) {
+    const bool bare = rst_syntax_unwrap(result->first) == name;
     rst_token qualifier, written = rst_syntax_name(name, &qualifier);
-    rst_edits_add(&w->edits, name->start, name->end,
-                  sqlite3_mprintf("%.*s.%s", (int)item->name.size, item->name.text, rst_rowid_word(item->table)));
+    write_rowid(w, item, name);
     if (result->first->next != NULL) return;
-    rst_edits_add(&w->edits, result->end, result->end,
-                  outermost ? sqlite3_mprintf(" AS \"%w\"", item->table->columns[item->table->rowid_column].name)
-                            : sqlite3_mprintf(" AS %.*s", (int)written.size, written.text));
+    if (!bare)
+        rst_name_result(&w->edits, result, w->end);
+    else
+        rst_edits_add(&w->edits, result->end, result->end,
+                      outermost ? sqlite3_mprintf(" AS \"%w\"", item->table->columns[item->table->rowid_column].name)
+                                : sqlite3_mprintf(" AS %.*s", (int)written.size, written.text));
 }
 
 /* The star of these tables, their keys as rowid. */
@@ -116,7 +187,8 @@ static void write_keys(rst_rewriting *w, const rst_syntax *core, bool outermost)
     if (core->kind != SYNTAX_CORE || from == NULL || !rst_scope_of(w->c, w->tree, NULL, from, &scope)) return;
     for (const rst_syntax *result = core->first; result != NULL; result = result->next) {
         const rst_scope_item *item;
-        int column;
+        const rst_syntax *name;
+        bool found;
         if (result->kind != SYNTAX_RESULT) continue;
         if (result->first->kind == SYNTAX_STAR) {
             const rst_token first = rst_syntax_token(result->first, 0);
@@ -127,18 +199,16 @@ static void write_keys(rst_rewriting *w, const rst_syntax *core, bool outermost)
                 write_star(w, scope.items, scope.count, result->first);
             continue;
         }
-        item = rst_scope_column(&scope, rst_syntax_unwrap(result->first), &column);
-        if (item != NULL && column == item->table->rowid_column && rst_rowid_word(item->table) != NULL)
-            write_key(w, item, result, outermost);
+        name = collating(result->first);
+        item = key_named(&scope, name, &found);
+        if (item != NULL) write_key(w, item, result, name, outermost);
     }
 }
 
 void rst_write_compound_keys(rst_rewriting *w, const rst_syntax *select, bool outermost) {
-    bool collates = false;
     if (!orders_plainly(select)) return;
-    for (const rst_syntax *core = select->first; core != NULL && !collates; core = core->next) {
-        if (core->kind == SYNTAX_CORE || core->kind == SYNTAX_VALUES) collates = may_collate(w, core);
-    }
-    if (!collates) return;
+    if (w->keys == 0) w->keys = compounds_collate(w, w->tree->root) ? 1 : -1;
+    if (w->keys < 0) return;
     for (const rst_syntax *core = select->first; core != NULL; core = core->next) write_keys(w, core, outermost);
+    if (rst_is_compound(select)) write_order(w, select);
 }

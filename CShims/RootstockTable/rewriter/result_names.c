@@ -99,8 +99,15 @@ static void order_rowid(rst_rewriting *w, const rst_syntax *core, const rst_synt
     if (place > 0) rst_edits_add(&w->edits, node->start, node->end, sqlite3_mprintf("%d", place));
 }
 
-void rst_write_rowids(rst_rewriting *w, const rst_syntax *select, bool outermost) {
-    const rst_syntax *order = rst_syntax_child(select, SYNTAX_ORDER), *first = NULL, *last = NULL;
+bool rst_is_compound(const rst_syntax *select) {
+    int count = 0;
+    for (const rst_syntax *core = select->first; core != NULL; core = core->next)
+        count += core->kind == SYNTAX_CORE || core->kind == SYNTAX_VALUES;
+    return count > 1;
+}
+
+bool rst_becomes_subquery(const rst_syntax *select) {
+    const rst_syntax *order = rst_syntax_child(select, SYNTAX_ORDER), *last = NULL;
     bool distinct = false;
     for (const rst_syntax *core = select->first; core != NULL; core = core->next) {
         if (core->kind != SYNTAX_CORE && core->kind != SYNTAX_VALUES) continue;
@@ -109,17 +116,19 @@ void rst_write_rowids(rst_rewriting *w, const rst_syntax *select, bool outermost
             rst_token word = rst_token_next(&p, core->start), all = rst_token_next(&p, core->start);
             distinct |= !rst_token_is(&word, "UNION") || !rst_token_is(&all, "ALL");
         }
-        if (first == NULL) first = core;
         last = core;
     }
-    /* SQLite makes a subquery of a compound SELECT that leaves rows out and has COLLATE in its ORDER BY. */
-    outermost &= !(distinct && order != NULL && rst_syntax_has(order, SYNTAX_COLLATE));
-    if (first != last) rst_write_compound_keys(w, select, outermost);
+    return distinct && order != NULL && rst_syntax_has(order, SYNTAX_COLLATE);
+}
+
+void rst_write_rowids(rst_rewriting *w, const rst_syntax *select, bool outermost) {
+    const rst_syntax *order = rst_syntax_child(select, SYNTAX_ORDER), *first = select->first;
     if (outermost) {
         for (const rst_syntax *core = select->first; core != NULL; core = core->next) {
             if (core->kind == SYNTAX_CORE) name_rowids(w, core);
         }
     }
-    if (first == last || order == NULL) return;
+    if (!rst_is_compound(select) || order == NULL) return;
+    while (first->kind != SYNTAX_CORE && first->kind != SYNTAX_VALUES) first = first->next;
     for (const rst_syntax *term = order->first; term != NULL; term = term->next) order_rowid(w, first, term);
 }

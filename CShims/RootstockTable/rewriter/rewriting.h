@@ -13,6 +13,7 @@ typedef struct rst_rewriting {
     const rst_syntax_tree *tree;
     rst_edits edits;
     bool orders; /* a LEFT JOIN stays before an inner join (join_order.c) */
+    int keys;    /* whether the keys among results are written as rowid (compound_keys.c): 1, -1; 0: not asked yet */
 } rst_rewriting;
 
 /* schema_names.c: a SYNTAX_TABLE or SYNTAX_TARGET: the schema's own tables and functions, and hints about an index.
@@ -40,10 +41,14 @@ bool rst_has_outer_views(rst_connection *c);
 void rst_name_result(rst_edits *edits, const rst_syntax *result, const char *end);
 /* A SYNTAX_RESULT of a SELECT, in whose text there are `edits` edits. */
 void rst_write_result(rst_rewriting *w, const rst_syntax *result, int edits);
+/* Whether it has several SELECTs. */
+bool rst_is_compound(const rst_syntax *select);
+/* SQLite makes a subquery of a compound SELECT that leaves rows out and has COLLATE in its ORDER BY. */
+bool rst_becomes_subquery(const rst_syntax *select);
 /* The bare rowids among the results of the statement's own SELECT, and in the ORDER BY of a compound one. */
 void rst_write_rowids(rst_rewriting *w, const rst_syntax *select, bool outermost);
-/* compound_keys.c: the INTEGER PRIMARY KEY among the results of a compound SELECT, where its collation counts.
-** outermost: the results are called as they were declared. */
+/* compound_keys.c: the INTEGER PRIMARY KEY among the results of a SELECT that is compound, or a part of one, where its
+** collation counts. outermost: the results are called as they were declared. */
 void rst_write_compound_keys(rst_rewriting *w, const rst_syntax *select, bool outermost);
 
 #endif

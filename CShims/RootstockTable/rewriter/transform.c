@@ -12,6 +12,13 @@
 
 static void visit(rst_rewriting *w, const rst_syntax *node, const rst_syntax *join, bool filter, int depth);
 
+/* outermost: the statement's own SELECT; source: a subquery in FROM, or a common table. */
+static void write_results(rst_rewriting *w, const rst_syntax *select, bool outermost, bool source) {
+    outermost &= !rst_becomes_subquery(select);
+    if (source || rst_is_compound(select)) rst_write_compound_keys(w, select, outermost);
+    rst_write_rowids(w, select, outermost);
+}
+
 static void visit_child(rst_rewriting *w, const rst_syntax *node, const rst_syntax *child, const rst_syntax *join,
                         bool filter, int depth) {
     const int edits = w->edits.count;
@@ -25,6 +32,9 @@ static void visit_child(rst_rewriting *w, const rst_syntax *node, const rst_synt
     visit(w, child, child->kind == SYNTAX_JOINED || node->kind == SYNTAX_JOINED ? join : NULL, filter,
           depth + (child->kind == SYNTAX_SELECT && !own));
     switch (child->kind) {
+    case SYNTAX_SELECT:
+        write_results(w, child, depth == 0 && own, node->kind == SYNTAX_SOURCE || node->kind == SYNTAX_COMMON_TABLE);
+        break;
     case SYNTAX_TABLE:
     case SYNTAX_TARGET: rst_write_table(w, child, join, node->kind == SYNTAX_FROM); break;
     case SYNTAX_FROM: rst_write_joins(w, node, child, depth == 0); break;
@@ -52,7 +62,6 @@ static void visit(rst_rewriting *w, const rst_syntax *node, const rst_syntax *jo
         else
             visit_child(w, node, child, join, filter, depth);
     }
-    if (node->kind == SYNTAX_SELECT) rst_write_rowids(w, node, depth == 0);
 }
 
 /* Whether any of the words that concern us is there at all: most statements end here. casts: CAST is one. */
@@ -102,6 +111,7 @@ int rst_transform(rst_connection *c, rst_draft *draft) {
     w.tree = rst_draft_tree(draft);
     if (w.tree == NULL) return rst_draft_failed(draft);
     visit(&w, w.tree->root, NULL, false, 0);
+    if (w.tree->root->kind == SYNTAX_SELECT) write_results(&w, w.tree->root, true, false);
     code = rst_draft_write(draft, &w.edits);
     return code == SQLITE_OK && w.orders ? rst_order_joins(c, draft) : code;
 }
