@@ -96,8 +96,9 @@ int rst_program_result(rst_table *table, int told, int conflict, int code, char 
         if ((code == SQLITE_FULL && rewriter_of(c)->trigger_depth > 0) ||
             ((code & 0xff) == SQLITE_CONSTRAINT &&
              (executor->override_conflict != 0 || (inner && wrong_type) ||
-              (executor->settling > 0 && told != SQLITE_ABORT && code == SQLITE_CONSTRAINT_TRIGGER &&
-               (told == SQLITE_IGNORE || executor->raised != SQLITE_FAIL)) ||
+              (executor->settling > 0 &&
+               (told == SQLITE_IGNORE ||
+                (told != SQLITE_ABORT && executor->raised != SQLITE_FAIL && code == SQLITE_CONSTRAINT_TRIGGER))) ||
               (rewriter_of(c)->trigger_depth > 0 && told != SQLITE_ABORT &&
                (told == SQLITE_IGNORE || (code == SQLITE_CONSTRAINT_TRIGGER && executor->raised != SQLITE_FAIL) ||
                 executor->last_mode == SQLITE_ABORT))))) {

@@ -84,8 +84,9 @@ int rst_depth_check(rst_connection *c, char **message) {
 }
 
 /* The statement that fires the trigger. It runs under the OR of the one that fires it, which SQLite gives to the body's
-** changes of native tables (update.c sees to those of the store's). OR ROLLBACK is the outer statement's to carry out:
-** to the body it is an ABORT. */
+** changes of native tables (update.c sees to those of the store's). Only a temp trigger has such, and elsewhere OR
+** ABORT and OR REPLACE would be told of rows that the body passes over, which were counted then. OR ROLLBACK is the
+** outer statement's to carry out: to the body it is an ABORT. */
 static int fire_text(const rst_connection *c, rst_trigger *trigger, const char **text) {
     static const char *const names[] = {" OR ABORT", " OR IGNORE", " OR REPLACE", " OR FAIL"};
     const int mode = executor_of(c)->override_conflict;
@@ -93,6 +94,7 @@ static int fire_text(const rst_connection *c, rst_trigger *trigger, const char *
     const int verb = (int)strlen("INSERT");
     *text = trigger->fire_sql;
     if (trigger->event == TRIGGER_DELETE || mode == CONFLICT_DEFAULT) return SQLITE_OK;
+    if (!trigger->temporary && mode != SQLITE_IGNORE && mode != SQLITE_FAIL) return SQLITE_OK;
     if (trigger->fire_or[kind] == NULL)
         trigger->fire_or[kind] =
             sqlite3_mprintf("%.*s%s%s", verb, trigger->fire_sql, names[kind], trigger->fire_sql + verb);

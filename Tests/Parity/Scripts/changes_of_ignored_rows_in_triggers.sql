@@ -77,3 +77,16 @@ SELECT * FROM gone;
 SELECT * FROM w;
 SELECT changes(), total_changes();
 SELECT * FROM log WHERE what = 14;
+-- ... whatever the OR of the statement that fires the trigger
+CREATE TABLE orTarget(id INTEGER PRIMARY KEY, a UNIQUE, b UNIQUE ON CONFLICT IGNORE);
+INSERT INTO orTarget VALUES (1, 1, 1);
+CREATE TABLE orFires(id INTEGER PRIMARY KEY, x);
+CREATE TRIGGER orFired BEFORE INSERT ON orFires BEGIN INSERT INTO orTarget(id, a) VALUES (1, NEW.x) ON CONFLICT (id) DO NOTHING; END;
+INSERT OR REPLACE INTO orFires(id) VALUES (1), (2);
+SELECT changes(), total_changes();
+INSERT OR ROLLBACK INTO orFires(id) VALUES (3);
+SELECT changes(), total_changes();
+INSERT OR ABORT INTO orFires(id) VALUES (4);
+SELECT changes(), total_changes();
+INSERT OR IGNORE INTO orFires(id) VALUES (5);
+SELECT changes(), total_changes();
