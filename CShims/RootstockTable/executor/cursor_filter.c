@@ -176,6 +176,7 @@ static int filter_ranges(rst_cursor *k, int count, sqlite3_value **values) {
     rst_table *table = k->table;
     rst_tree *tree = plan->source == PLAN_INDEX ? &table->indexes[plan->index].tree : &table->tree;
     const rst_part *parts;
+    bool collects;
     int code = rst_cursor_attach(k, tree);
     if (code != SQLITE_OK) return code;
     rst_cursor_aim(k);
@@ -188,20 +189,22 @@ static int filter_ranges(rst_cursor *k, int count, sqlite3_value **values) {
         code = filter_key_equal(k, values);
         if (code != SQLITE_NOTFOUND) return code;
     }
-    parts = plan->source == PLAN_INDEX ? table->indexes[plan->index].parts + plan->leading : table->key;
-    code = plan->in > 0 ? rst_ranges_in(table, plan, parts, count, values, &k->ranges)
-                        : rst_ranges_make(table, plan, parts, values, &k->ranges);
+    parts = plan->source == PLAN_INDEX ? table->indexes[plan->index].parts : table->key;
+    code = plan->in > 0 ? rst_ranges_in(table, plan, parts + plan->leading, count, values, &k->ranges)
+                        : rst_ranges_make(table, plan, parts + plan->leading, values, &k->ranges);
     if (code == SQLITE_OK && k->detached) code = SQLITE_NOMEM; /* for a question: SQLite has rolled everything back */
     if (code != SQLITE_OK) return code;
+    k->range = plan->descending ? k->ranges.count - 1 : 0;
+    collects = k->ranges.ambiguous && k->ranges.count > 0 && (plan->leading == 0 || plan->automatic_spelled);
+    if (collects && plan->automatic_spelled) {
+        code = rst_automatic_candidates(k, parts, values);
+        if (code != SQLITE_NOTFOUND) return code;
+    }
     if (plan->leading > 0) {
         code = rst_cursor_begin_leading(k);
         if (code != SQLITE_OK) return code;
     }
-    k->range = plan->descending ? k->ranges.count - 1 : 0;
-    if (k->ranges.ambiguous && k->ranges.count > 0) {
-        code = plan->automatic_spelled ? rst_automatic_candidates(k, parts, values) : SQLITE_NOTFOUND;
-        return code != SQLITE_NOTFOUND ? code : rst_cursor_collect(k, parts, rst_automatic_is_number(k, values));
-    }
+    if (collects) return rst_cursor_collect(k, parts, rst_automatic_is_number(k, values));
     if (plan->groups > 0) {
         code = rst_cursor_enter_range(k);
         return code == SQLITE_OK ? rst_cursor_enter_group(k) : code;

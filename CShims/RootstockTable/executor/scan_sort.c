@@ -3,7 +3,8 @@
 **
 ** An equality may stand for several key values, text and number, say. Then the tree gives the rows of one value after
 ** those of the other. The plan promised the order of the columns behind it, or of the whole key. So the rows are
-** collected and sorted. Invariant: rows that are equal there stay in key order.
+** collected and sorted. Behind leading columns (scan_leading.c) it is always that of the whole key. Invariant: rows that
+** are equal there stay in key order.
 */
 #include "executor/executor.h"
 #include "executor/cursor.h"
@@ -137,5 +138,6 @@ int rst_cursor_collect(rst_cursor *k, const rst_part *parts, bool numbers) {
     }
     if (asks != NULL) rst_statement_done(k->connection, asks);
     k->walking = false;
+    k->ranges.ambiguous = true; /* behind leading columns the ranges under way were those of one value of them */
     return code == SQLITE_OK ? rst_cursor_candidates_known(k) : code;
 }

@@ -125,7 +125,7 @@ static int choose(rst_table *table, sqlite3_index_info *info, const rst_candidat
     plan.in = k->in;
     if (k->in > 0) (void)sqlite3_vtab_in(info, k->equal[k->in - 1], 1);
     plan.descending = k->descending;
-    plan.whole = k->whole;
+    plan.whole = k->whole || k->leading > 0;
     plan.unique = k->unique;
     plan.exact = k->equals > 0 && is_exact(k);
     plan.one_row = k->unique && one_row_for_sure(table, info, k);
@@ -484,7 +484,7 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
     }
     /* Not beside INDEXED BY and NOT INDEXED, as natively; the other hints say nothing of indexes. */
     if (hinted == NULL && best.groups == 0 && best.leading == 0) rst_plan_automatic(table, info, &best);
-    best.automatic_spelled = hinted == NULL && best.groups == 0 && best.leading == 0;
+    best.automatic_spelled = hinted == NULL && best.groups == 0;
     best.own = own;
     return choose(table, info, &best);
 }

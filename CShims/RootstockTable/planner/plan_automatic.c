@@ -82,6 +82,7 @@ void rst_plan_automatic(const rst_table *table, sqlite3_index_info *info, rst_ca
 void rst_plan_spelled_fill(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, rst_plan *plan) {
     bool texts = false;
     if (k->equals == 0 || k->equals > AUTOMATIC_COLUMNS || k->in > 0 || plan->exact) return;
+    if (k->leading > 0 && plan->distinct) return; /* the next value is sought in the tree */
     for (int i = 0; i < k->equals; i++) {
         const struct sqlite3_index_constraint *constraint = &info->aConstraint[k->equal[i]];
         if ((constraint->op != SQLITE_INDEX_CONSTRAINT_EQ && constraint->op != SQLITE_INDEX_CONSTRAINT_IS) ||

@@ -15,3 +15,14 @@ for value in ("778", "777", 777, 778, "text", b"778", None):
     rows = connection.execute("SELECT id, v FROM t INDEXED BY t_kv WHERE met(id) AND v = ? ORDER BY k, v", (value,)).fetchall()
     # A number may be equal to any of the texts.
     print(repr(value), rows, len(met) < 50 or isinstance(value, int))
+
+# Numbers of another table are looked up among texts once, not once for each: SQLite sees the rows that are equal.
+connection.executescript("""
+    CREATE TABLE u (n INT);
+    INSERT INTO u WITH RECURSIVE i (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM i WHERE x < 40) SELECT x * 37 FROM i""")
+for order in ("t.id", "t.k, t.id", "t.k DESC, t.id DESC"):
+    steps = []
+    connection.set_progress_handler(lambda: steps.append(0), 1000)
+    rows = connection.execute("SELECT t.id, t.v, u.n FROM u JOIN t ON t.v = u.n ORDER BY " + order).fetchall()
+    connection.set_progress_handler(None, 0)
+    print(rows, len(steps) < 100)
