@@ -348,7 +348,7 @@ static int put(rootstock_transaction *transaction, rootstock_tree tree, const ro
     root = &transaction->seen->trees[tree - 1];
     if ((flags & ROOTSTOCK_PUT_NO_OVERWRITE) != 0 && tree_find(*root, key) != NULL) return ROOTSTOCK_EXISTS;
     if ((flags & ROOTSTOCK_PUT_APPEND) != 0) {
-        const node *last = tree_below(*root, NULL, false);
+        const node *last = tree_below(*root, NULL);
         if (last != NULL && key_order(key, last->key, last->key_size) <= 0) return ROOTSTOCK_EXISTS;
     }
     if (!record_put(&transaction->record, tree, key, value)) return broken(transaction);
@@ -390,9 +390,9 @@ static int cursor_move(rootstock_cursor *cursor, rootstock_move move, rootstock_
     const rootstock_slice *from = cursor->positioned ? &at : NULL;
     switch (move) {
     case ROOTSTOCK_FIRST: n = tree_above(root, NULL, false); break;
-    case ROOTSTOCK_LAST: n = tree_below(root, NULL, false); break;
+    case ROOTSTOCK_LAST: n = tree_below(root, NULL); break;
     case ROOTSTOCK_NEXT: n = tree_above(root, from, false); break;
-    case ROOTSTOCK_PREVIOUS: n = tree_below(root, from, false); break;
+    case ROOTSTOCK_PREVIOUS: n = tree_below(root, from); break;
     case ROOTSTOCK_SEEK: n = tree_above(root, key, true); break;
     case ROOTSTOCK_EXACT: n = tree_find(root, key); break;
     }

@@ -61,10 +61,10 @@ node *node_retain(node *n);
 void node_release(node *n);
 /* The node with the key, or null. */
 node *tree_find(node *root, const rootstock_slice *key);
-/* The node with the lowest key that is above the one given, or also the one given; the same downwards. A null key
-** stands before, or behind, all. Null: there is none. */
+/* The node with the lowest key above the one given, or also the one given; the one with the highest key below it. A
+** null key stands before, or behind, all. Null: there is none. */
 node *tree_above(node *root, const rootstock_slice *key, bool or_equal);
-node *tree_below(node *root, const rootstock_slice *key, bool or_equal);
+node *tree_below(node *root, const rootstock_slice *key);
 /* Puts the key with its value's place. False: no memory, and the transaction is good for abort only. */
 bool tree_put(node **root, const rootstock_slice *key, uint64_t offset, uint32_t value_size);
 /* Removes the key, which is there. False: as tree_put. */

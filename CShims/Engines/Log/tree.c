@@ -86,11 +86,10 @@ node *tree_above(node *n, const rootstock_slice *key, bool or_equal) {
     return best;
 }
 
-node *tree_below(node *n, const rootstock_slice *key, bool or_equal) {
+node *tree_below(node *n, const rootstock_slice *key) {
     node *best = NULL;
     while (n != NULL) {
         int order = key == NULL ? 1 : key_order(key, n->key, n->key_size);
-        if (order == 0 && or_equal) return n;
         if (order > 0) best = n;
         n = order > 0 ? n->right : n->left;
     }

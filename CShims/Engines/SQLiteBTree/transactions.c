@@ -118,9 +118,9 @@ static void drop_snapshot(rootstock_transaction *transaction) {
     transaction->live = 0;
 }
 
-static void set_writing(rootstock_environment *environment, int writing) {
+static void end_writing(rootstock_environment *environment) {
     pthread_mutex_lock(&environment->mutex);
-    environment->writing = writing;
+    environment->writing = 0;
     pthread_mutex_unlock(&environment->mutex);
 }
 
@@ -142,7 +142,7 @@ static int take_write_lock(rootstock_transaction *transaction, rootstock_busy bu
     connection->busy = NULL;
     connection->busy_context = NULL;
     if (sqlite != SQLITE_OK) {
-        set_writing(environment, 0);
+        end_writing(environment);
         return rootstock_sqlite_failure(environment, connection, sqlite);
     }
     transaction->identifier = (uint64_t)rootstock_sqlite_commits(connection) + 1;
@@ -187,7 +187,7 @@ static void finish(rootstock_transaction *transaction) {
     else if (!sqlite3_get_autocommit(transaction->connection->db))
         rootstock_sqlite_run(transaction->connection->rollback);
     rootstock_sqlite_give(environment, transaction->connection);
-    if (transaction->write) set_writing(environment, 0);
+    if (transaction->write) end_writing(environment);
     free_transaction(transaction);
 }
 

@@ -77,17 +77,11 @@ static int reindex(rst_connection *c, const char *sql, char **message) {
     rst_schema *schema = schema_of(c);
     const rst_schema_statement s = rst_schema_statement_read(sql, sql + strlen(sql));
     char *text = NULL;
-    int code;
+    int code = rst_maintenance_check(c, sql, sql + strlen(sql), message);
+    if (code != SQLITE_OK) return code;
     if (s.name.type != TOKEN_END) {
         text = rst_token_name(&s.name);
         if (text == NULL) return SQLITE_NOMEM;
-    }
-    /* A collation that no table has stands on the connection alone. */
-    if (sqlite3_exec(schema->schema_db, sql, NULL, NULL, NULL) != SQLITE_OK &&
-        (text == NULL || s.schema.type != TOKEN_END || !rst_collation_known(c, text))) {
-        rst_set_message(message, "%s", sqlite3_errmsg(schema->schema_db));
-        sqlite3_free(text);
-        return sqlite3_extended_errcode(schema->schema_db);
     }
     code = rst_change_begin(c, message);
     if (code == SQLITE_OK) code = rst_tables_complete(c, message);
@@ -117,57 +111,43 @@ static void reindex_function(sqlite3_context *context, int count, sqlite3_value 
 
 /* ---- ANALYZE ---- */
 
-/* sqlite_stat1's text for an index: rows, then rows per distinct value of each prefix. */
-static int index_statistics(rst_table *table, rst_index *index, char **text) {
-    rst_connection *c = table->connection;
-    uint64_t rows = 0, *distinct = sqlite3_malloc64(((sqlite3_uint64)index->part_count + 1) * sizeof *distinct);
+/* How many rows the index has, and how many distinct values each prefix of its columns. */
+static int count_prefixes(rst_connection *c, rst_index *index, uint64_t *rows, uint64_t *distinct) {
     rootstock_buffer previous = {0};
     rst_walker walker;
     rootstock_slice key, value;
-    sqlite3_str *out;
+    int result = SQLITE_OK, code = rst_walker_open(c, store_of(c)->writer, &index->tree, &walker);
+    if (code != SQLITE_OK) return code;
+    for (code = rst_walker_move(&walker, ROOTSTOCK_FIRST, &key, &value); code == ROOTSTOCK_OK && result == SQLITE_OK;
+         code = rst_walker_move(&walker, ROOTSTOCK_NEXT, &key, &value)) {
+        size_t offset = 0;
+        bool differs = *rows == 0;
+        result = rst_interrupted(c, ++*rows);
+        for (int p = 0; p < index->part_count && result == SQLITE_OK; p++) {
+            result = rootstock_key_skip(key.data, key.size, &offset, &index->parts[p].key) == SQLITE_OK
+                         ? SQLITE_OK
+                         : rst_map_code(c, ROOTSTOCK_CORRUPT);
+            if (!differs) differs = offset > previous.size || memcmp(key.data, previous.data, offset) != 0;
+            if (differs) distinct[p]++;
+        }
+        if (result == SQLITE_OK) result = rootstock_buffer_set(&previous, key.data, key.size);
+    }
+    rst_walker_close(&walker);
+    rootstock_buffer_free(&previous);
+    if (result != SQLITE_OK) return result;
+    return code == ROOTSTOCK_NOT_FOUND ? SQLITE_OK : rst_map_code(c, code);
+}
+
+/* sqlite_stat1's text for an index: rows, then rows per distinct value of each prefix. Null: there are no rows. */
+static int index_statistics(rst_connection *c, rst_index *index, char **text) {
+    uint64_t rows = 0, *distinct = sqlite3_malloc64(((sqlite3_uint64)index->part_count + 1) * sizeof *distinct);
     int code;
     *text = NULL;
     if (distinct == NULL) return SQLITE_NOMEM;
     memset(distinct, 0, ((size_t)index->part_count + 1) * sizeof *distinct);
-    code = rst_walker_open(c, store_of(c)->writer, &index->tree, &walker);
-    if (code != SQLITE_OK) {
-        sqlite3_free(distinct);
-        return code;
-    }
-    for (code = rst_walker_move(&walker, ROOTSTOCK_FIRST, &key, &value); code == ROOTSTOCK_OK;
-         code = rst_walker_move(&walker, ROOTSTOCK_NEXT, &key, &value)) {
-        size_t offset = 0;
-        bool differs = rows == 0;
-        int result = rst_interrupted(c, ++rows);
-        if (result != SQLITE_OK) {
-            rst_walker_close(&walker);
-            rootstock_buffer_free(&previous);
-            sqlite3_free(distinct);
-            return result;
-        }
-        for (int p = 0; p < index->part_count; p++) {
-            if (rootstock_key_skip(key.data, key.size, &offset, &index->parts[p].key) != SQLITE_OK) {
-                code = ROOTSTOCK_CORRUPT;
-                break;
-            }
-            if (!differs) differs = offset > previous.size || memcmp(key.data, previous.data, offset) != 0;
-            if (differs) distinct[p]++;
-        }
-        if (code != ROOTSTOCK_OK) break;
-        previous.size = 0;
-        if (rootstock_buffer_append(&previous, key.data, key.size) != SQLITE_OK) {
-            code = ROOTSTOCK_NO_MEMORY;
-            break;
-        }
-    }
-    rst_walker_close(&walker);
-    rootstock_buffer_free(&previous);
-    if (code != ROOTSTOCK_NOT_FOUND) {
-        sqlite3_free(distinct);
-        return rst_map_code(c, code);
-    }
-    if (rows > 0) {
-        out = sqlite3_str_new(NULL);
+    code = count_prefixes(c, index, &rows, distinct);
+    if (code == SQLITE_OK && rows > 0) {
+        sqlite3_str *out = sqlite3_str_new(NULL);
         sqlite3_str_appendf(out, "%llu", (unsigned long long)rows);
         for (int p = 0; p < index->part_count; p++) {
             uint64_t each = (rows + distinct[p] - 1) / distinct[p];
@@ -175,9 +155,10 @@ static int index_statistics(rst_table *table, rst_index *index, char **text) {
             sqlite3_str_appendf(out, " %llu", (unsigned long long)each);
         }
         *text = sqlite3_str_finish(out);
+        if (*text == NULL) code = SQLITE_NOMEM;
     }
     sqlite3_free(distinct);
-    return rows > 0 && *text == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    return code;
 }
 
 static void text_value(const char *text, rootstock_value *value) {
@@ -204,7 +185,7 @@ static int write_statistics(rst_connection *c, const char *table, const char *in
 ** name. */
 static int analyze_index(rst_table *table, rst_index *index, const char *name, bool *any, char **message) {
     char *line = NULL;
-    int code = index_statistics(table, index, &line);
+    int code = index_statistics(table->connection, index, &line);
     if (code == SQLITE_OK && line != NULL) {
         code = write_statistics(table->connection, table->name, name, line, message);
         if (index->where == NULL) *any = true;

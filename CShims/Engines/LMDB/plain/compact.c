@@ -171,10 +171,10 @@ void rootstock_lmdb_remove_lock(const char *path, const char *lock_path, int des
 ** THE EXCHANGE
 */
 
-static char *suffixed(const char *path, const char *suffix) {
-    size_t size = strlen(path) + strlen(suffix) + 1;
+static char *copy_of(const char *path) {
+    size_t size = strlen(path) + sizeof COPY_SUFFIX;
     char *text = malloc(size);
-    if (text != NULL) snprintf(text, size, "%s%s", path, suffix);
+    if (text != NULL) snprintf(text, size, "%s" COPY_SUFFIX, path);
     return text;
 }
 
@@ -241,7 +241,7 @@ static int is_whole(const char *copy) {
 static int finish_exchange(const char *path, const char *lock_path, int descriptor, size_t page_bytes) {
     int error = rootstock_lmdb_lock_patiently(descriptor, LOCK_EX), locked = 0;
     if (error != 0) return error;
-    char *copy = suffixed(path, COPY_SUFFIX);
+    char *copy = copy_of(path);
     error = copy == NULL ? ENOMEM : lock_opening_patiently(descriptor, F_WRLCK);
     locked = error == 0;
     if (error == 0 && names(path, descriptor)) {
@@ -259,7 +259,7 @@ static int finish_exchange(const char *path, const char *lock_path, int descript
 
 /* A copy without the mark on the file: its maker died while he wrote it. He held the writer's lock. */
 static void remove_leftover(const char *path, int descriptor) {
-    char *copy = suffixed(path, COPY_SUFFIX);
+    char *copy = copy_of(path);
     if (copy != NULL && access(copy, F_OK) == 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0) {
         (void)unlink(copy);
         (void)flock(descriptor, LOCK_UN);
@@ -340,7 +340,7 @@ int rootstock_lmdb_compact(rootstock_transaction *transaction, rootstock_stop st
     else if (flock(environment->lock_descriptor, LOCK_EX | LOCK_NB) != 0) /* it is ours, if there are locks at all */
         code =
             rootstock_lmdb_refusal(environment, ROOTSTOCK_UNSUPPORTED, "this file system has no locks to do it under");
-    if (code == ROOTSTOCK_OK && (copy = suffixed(environment->path, COPY_SUFFIX)) == NULL) error = ENOMEM;
+    if (code == ROOTSTOCK_OK && (copy = copy_of(environment->path)) == NULL) error = ENOMEM;
     if (code == ROOTSTOCK_OK && error == 0) error = write_copy(transaction, copy, stop, stop_context);
     if (code == ROOTSTOCK_OK && error == 0) {
         error = swap_files(environment, copy);

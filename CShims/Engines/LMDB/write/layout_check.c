@@ -20,11 +20,11 @@
 #include "write/layout_scratch.h"
 #include "write/transaction_layout.h"
 
-static int move_to(MDB_cursor *cursor, unsigned number, MDB_cursor_op how, MDB_val *key, MDB_val *value) {
+static int move_to(MDB_cursor *cursor, unsigned number, MDB_val *key, MDB_val *value) {
     static _Thread_local unsigned char bytes[KEY];
     make_key(bytes, number);
     *key = (MDB_val){KEY, bytes};
-    return mdb_cursor_get(cursor, key, value, how);
+    return mdb_cursor_get(cursor, key, value, MDB_SET_KEY);
 }
 
 static int put_number(MDB_cursor *cursor, unsigned number, uint32_t value, unsigned flags) {
@@ -80,7 +80,7 @@ static const char *check_steps(scratch *s, MDB_txn *txn, MDB_cursor *cursor) {
     EXPECT(fetch(s, cursor, &path, sizeof path), CURSOR);
     EXPECT(!(path.flags & CURSOR_STANDS), CURSOR);
     for (unsigned number = 0; number < KEYS; number += 17) {
-        EXPECT(move_to(cursor, number, MDB_SET_KEY, &key, &value) == MDB_SUCCESS, LIBRARY);
+        EXPECT(move_to(cursor, number, &key, &value) == MDB_SUCCESS, LIBRARY);
         CHECK(check_path(s, txn, cursor, &value, &path));
     }
     EXPECT(mdb_cursor_get(cursor, &key, &value, MDB_FIRST) == MDB_SUCCESS, LIBRARY);
@@ -144,7 +144,7 @@ static const char *check_change(scratch *s, MDB_txn *txn, MDB_cursor *cursor) {
     EXPECT(mdb_env_info(s->env, &info) == MDB_SUCCESS, LIBRARY);
     CHECK(check_transaction(s, txn, &before));
     EXPECT(before.next_page == info.me_last_pgno + 1, TRANSACTION);
-    EXPECT(move_to(cursor, 60, MDB_SET_KEY, &key, &value) == MDB_SUCCESS, LIBRARY);
+    EXPECT(move_to(cursor, 60, &key, &value) == MDB_SUCCESS, LIBRARY);
     CHECK(check_path(s, txn, cursor, &value, &path));
     CHECK(check_record(s, txn, &path, &record));
     EXPECT(fetch(s, path.pages[path.top], header, sizeof header), CURSOR);
@@ -177,7 +177,7 @@ static const char *check_change(scratch *s, MDB_txn *txn, MDB_cursor *cursor) {
 
     EXPECT(mdb_cursor_del(cursor, 0) == MDB_SUCCESS, LIBRARY);
     EXPECT(fetch(s, cursor, &path, sizeof path) && path.flags & CURSOR_REMOVED, CURSOR);
-    EXPECT(move_to(cursor, 3, MDB_SET_KEY, &key, &value) == MDB_SUCCESS, LIBRARY);
+    EXPECT(move_to(cursor, 3, &key, &value) == MDB_SUCCESS, LIBRARY);
     return check_path(s, txn, cursor, &value, &path);
 }
 
@@ -194,7 +194,7 @@ static const char *check_loose(scratch *s, MDB_cursor *cursor) {
         if (count == 0 || leaves[count - 1] != path.pages[path.top]) leaves[count++] = path.pages[path.top];
     }
     for (unsigned number = 0; number < KEYS / 2; number++) {
-        EXPECT(move_to(cursor, number, MDB_SET_KEY, &key, &value) == MDB_SUCCESS, LIBRARY);
+        EXPECT(move_to(cursor, number, &key, &value) == MDB_SUCCESS, LIBRARY);
         EXPECT(mdb_cursor_del(cursor, 0) == MDB_SUCCESS, LIBRARY);
     }
     for (size_t i = 0; i < count; i++) {
