@@ -3,8 +3,8 @@
 **
 ** An equality may stand for several key values, text and number, say. Then the tree gives the rows of one value after
 ** those of the other. The plan promised the order of the columns behind it, or of the whole key. So the rows are
-** collected and sorted. Behind leading columns (scan_leading.c) it is always that of the whole key. Invariant: rows that
-** are equal there stay in key order.
+** collected and sorted. Behind leading columns (scan_leading.c) it is always that of the whole key. Invariant: rows
+** that are equal there stay in key order.
 */
 #include "executor/executor.h"
 #include "executor/cursor.h"
