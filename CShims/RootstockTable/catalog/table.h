@@ -92,7 +92,7 @@ struct rst_foreign_key {
 };
 
 /* A column that the rows of one group are sorted by (scan_groups.c). */
-enum { GROUP_TERMS = 8 };
+enum { GROUP_TERMS = 8, ROW_BOUND_TERMS = 4 };
 typedef struct rst_group_term {
     int16_t column;
     uint8_t descending;
@@ -110,7 +110,10 @@ typedef struct rst_plan {
     int lower;                    /* 0, or SQLITE_INDEX_CONSTRAINT_GT / GE / ISNOTNULL, on the column after those */
     int upper;                    /* 0, or SQLITE_INDEX_CONSTRAINT_LT / LE */
     bool lower_literal, upper_literal; /* the bound stands in the statement */
-    bool rowid_bounds;                 /* they are of the rowid, which stands behind all columns of the index */
+    /* The bounded column and those behind it that a row value bounds with it, and the arguments that their values are
+    ** (row_bound.c); or 0. */
+    int beyond, beyond_at[ROW_BOUND_TERMS];
+    bool rowid_bounds; /* they are of the rowid, which stands behind all columns of the index */
     bool descending;
     bool
         /* the order is that of the whole key: of columns, too, that are held equal to what may stand for several values

@@ -164,6 +164,11 @@ static int choose(rst_table *table, sqlite3_index_info *info, const rst_candidat
             (certain && !k->automatic_whole && is_exact_bound(table, info, k, k->upper));
     }
     for (int i = 0; i < k->automatic; i++) info->aConstraintUsage[k->automatic_terms[i]].argvIndex = argument++;
+    for (plan.beyond = 0; plan.beyond < k->beyond; plan.beyond++) {
+        plan.beyond_at[plan.beyond] = argument - 1;
+        info->aConstraintUsage[k->beyond_terms[plan.beyond]].argvIndex = argument++;
+        info->aConstraintUsage[k->beyond_terms[plan.beyond]].omit = 1;
+    }
     for (int i = 0; i < k->rests; i++) {
         /* Not read by xFilter: so that SQLite takes the constraint for used. */
         if (info->aConstraintUsage[k->rests_on[i]].argvIndex == 0)

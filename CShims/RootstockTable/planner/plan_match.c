@@ -136,6 +136,36 @@ static void match_bounds(const rst_table *table, sqlite3_index_info *info, rst_c
     }
 }
 
+/* Whether the part's key orders the column as ORDER BY does, by the column's own collation. What BINARY finds equal all
+** do. */
+static bool orders_alike(const rst_table *table, int column, const rst_part *part) {
+    return part->column < 0 || part->collation_name == NULL || column < 0 ||
+           sqlite3_stricmp(part->collation_name, table->columns[column].collation_name) == 0;
+}
+
+/* Finds what a row value that bounds the column says of it and the next ones (row_bounds.c). */
+static void match_beyond(const rst_table *table, const sqlite3_index_info *info, rst_candidate *k) {
+    const rst_part *first = &k->parts[k->equals];
+    bool found = k->leading == 0 && k->in == 0 && !k->from_null && (k->lower >= 0) != (k->upper >= 0);
+    k->beyond = 0;
+    while (found && k->beyond < ROW_BOUND_TERMS && k->equals + k->beyond < k->part_count) {
+        const rst_part *part = &first[k->beyond];
+        found = false;
+        if (part->column == -2 || part->key.collation == ROOTSTOCK_COLLATION_OWN ||
+            part->key.descending != first->key.descending)
+            break;
+        for (int i = 0; i < info->nConstraint && !found; i++) {
+            const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
+            found = constraint->usable && rst_is_row_bound(constraint, k->beyond) &&
+                    same_column(table, constraint->iColumn, part->column) &&
+                    orders_alike(table, constraint->iColumn, part);
+            if (found) k->beyond_terms[k->beyond] = i;
+        }
+        k->beyond += found;
+    }
+    if (k->beyond == 1) k->beyond = 0;
+}
+
 /* Matches the constraints to the rst_candidate's columns. */
 void rst_plan_match(const rst_table *table, sqlite3_index_info *info, rst_candidate *k) {
     k->lower = k->upper = -1;
@@ -165,6 +195,7 @@ void rst_plan_match(const rst_table *table, sqlite3_index_info *info, rst_candid
             continue;
         }
         match_bounds(table, info, k);
+        match_beyond(table, info, k);
         return;
     }
     if (k->source == PLAN_INDEX && k->equals == k->part_count && !table->without_rowid &&
@@ -188,13 +219,6 @@ bool rst_plan_is_one_value(const rst_table *table, sqlite3_index_info *info, int
     case SQLITE_TEXT: return affinity == AFFINITY_TEXT;
     default: return false;
     }
-}
-
-/* Whether the part's key orders the column as ORDER BY does, by the column's own collation. What BINARY finds equal all
-** do. */
-static bool orders_alike(const rst_table *table, int column, const rst_part *part) {
-    return part->column < 0 || part->collation_name == NULL || column < 0 ||
-           sqlite3_stricmp(part->collation_name, table->columns[column].collation_name) == 0;
 }
 
 /*

@@ -46,7 +46,9 @@ static const struct {
              {"from", SQLITE_INDEX_CONSTRAINT_GE},
              {"below", SQLITE_INDEX_CONSTRAINT_LT},
              {"upto", SQLITE_INDEX_CONSTRAINT_LE}};
-enum { KINDS = 5, SLOTS = (255 - SQLITE_INDEX_CONSTRAINT_FUNCTION + 1) / KINDS };
+enum { KINDS = 5, SLOTS = (255 - SQLITE_INDEX_CONSTRAINT_FUNCTION + 1 - ROW_BOUND_TERMS) / KINDS };
+/* Behind them row_bounds.c has its own. */
+enum { BEYOND = SQLITE_INDEX_CONSTRAINT_FUNCTION + SLOTS * KINDS };
 
 typedef struct rst_hint_function {
     struct rst_hint_function *next;
@@ -113,6 +115,11 @@ int rst_find_function(sqlite3_vtab *vtab, int count, const char *name,
                       void (**function)(sqlite3_context *, int, sqlite3_value **), void **argument) {
     const rst_table *table = ((rst_vtab *)vtab)->table;
     if (count != 2 || strncmp(name, "rootstock_", 10) != 0) return 0;
+    if (strncmp(name + 10, "beyond_", 7) == 0 && name[17] >= '0' && name[17] < '0' + ROW_BOUND_TERMS) {
+        *function = always_true;
+        *argument = NULL;
+        return BEYOND + name[17] - '0';
+    }
     for (int k = 0; k < KINDS; k++) {
         size_t size = strlen(kinds[k].name);
         char *end;
@@ -150,7 +157,7 @@ bool rst_expression_fits(const rst_table *table, const struct sqlite3_index_cons
                          const rst_part *part, int *operation) {
     const rst_part *told;
     int number = constraint->op - SQLITE_INDEX_CONSTRAINT_FUNCTION;
-    if (number < 0 || part->column != -2) return false;
+    if (number < 0 || number >= SLOTS * KINDS || part->column != -2) return false;
     told = part_at(table, number / KINDS);
     if (constraint->iColumn != table->column_count + HIDDEN_HINT && !is_of_column(table, told, constraint->iColumn))
         return false;
@@ -158,6 +165,10 @@ bool rst_expression_fits(const rst_table *table, const struct sqlite3_index_cons
     return told != NULL && (told == part || (told->expression != NULL && part->expression != NULL &&
                                              strcmp(told->expression, part->expression) == 0 &&
                                              told->key.collation == part->key.collation));
+}
+
+bool rst_is_row_bound(const struct sqlite3_index_constraint *constraint, int place) {
+    return constraint->op == BEYOND + place;
 }
 
 const char *rst_hint_name(int kind) {

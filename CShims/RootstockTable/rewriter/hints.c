@@ -9,6 +9,7 @@
 static int tell(rst_connection *c, rst_draft *draft, bool query) {
     int code = query ? rst_least_tell(c, draft) : SQLITE_OK;
     if (code == SQLITE_OK && query) code = rst_equals_tell(c, draft);
+    if (code == SQLITE_OK && query) code = rst_row_bounds_tell(c, draft);
     if (code == SQLITE_OK && rewriter_of(c)->has_expressions) code = rst_expressions_tell(c, draft);
     if (code == SQLITE_OK && (query || rewriter_of(c)->has_exclusions)) code = rst_terms_tell(c, draft);
     if (code == SQLITE_OK && query) code = rst_sort_tell(c, draft);

@@ -138,7 +138,20 @@ static bool is_alike(rst_connection *c, const rst_syntax_tree *tree, const rst_s
 bool rst_row_value_in(const char *behind, const char *end) {
     while (behind < end && (*behind == ' ' || *behind == '\t' || *behind == '\n' || *behind == '\r')) behind++;
     if (behind < end && (*behind == '-' || *behind == '/')) return true; /* perhaps a comment */
+    if (behind < end && (*behind == '<' || *behind == '>')) {
+        while (++behind < end && *behind != '(') {
+            if (strchr("= \t\r\n", *behind) == NULL) return *behind == '-' || *behind == '/';
+        }
+        return true;
+    }
     return end - behind >= 2 && (behind[0] | 0x20) == 'i' && (behind[1] | 0x20) == 'n';
+}
+
+bool rst_row_value_compared(const char *text, const char *end) {
+    for (const char *p = text; p < end; p++) {
+        if (*p == ')' && rst_row_value_in(p + 1, end)) return true;
+    }
+    return false;
 }
 
 void rst_write_row_value(rst_rewriting *w, const rst_syntax *in) {

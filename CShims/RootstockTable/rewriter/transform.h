@@ -27,8 +27,11 @@
 
 /* offset_hint.c: tells the table of the query that it may go by the rows of an OFFSET. SQLITE_OK or SQLITE_NOMEM. */
 int rst_offset_tell(rst_connection *c, rst_draft *draft);
-/* row_values.c: whether IN may follow a closing parenthesis, behind which `behind` stands. */
+/* row_values.c: whether IN, or a bound by a row value, may follow a closing parenthesis, behind which `behind`
+** stands. */
 bool rst_row_value_in(const char *behind, const char *end);
+/* Whether one may stand in the text. */
+bool rst_row_value_compared(const char *text, const char *end);
 /* Names of the schema's own tables, pragma functions, index hints and row values sought in lists, in [text, end). *out:
 ** null where nothing changes. */
 int rst_transform_names(rst_connection *c, const char *text, const char *end, char **out, char **message);

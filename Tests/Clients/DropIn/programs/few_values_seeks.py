@@ -26,3 +26,14 @@ for order in ("t.id", "t.k, t.id", "t.k DESC, t.id DESC"):
     rows = connection.execute("SELECT t.id, t.v, u.n FROM u JOIN t ON t.v = u.n ORDER BY " + order).fetchall()
     connection.set_progress_handler(None, 0)
     print(rows, len(steps) < 100)
+
+# A page begins where the one before it ended, though many rows share its first column's value.
+connection.executescript("""
+    CREATE TABLE w (k INT, s TEXT, n INT, PRIMARY KEY (k, s, n)) WITHOUT ROWID;
+    INSERT INTO w SELECT k, 'text', id FROM t""")
+for table, columns, values in (("t", "k,v", (1, "778")), ("w", "k,s,n", (1, "text", 1500))):
+    for sign, direction in ((">", ""), ("<", " DESC")):
+        met.clear()
+        order = ",".join(column + direction for column in columns.split(","))
+        rows = connection.execute(f"SELECT {columns} FROM {table} WHERE met(1) AND ({columns}) {sign} ({','.join('?' * len(values))}) ORDER BY {order} LIMIT 3", values).fetchall()
+        print(columns, sign, rows, len(met) < 50)
