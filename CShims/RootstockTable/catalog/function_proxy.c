@@ -350,13 +350,13 @@ int rst_function_proxies_lend(rst_connection *c, sqlite3 *inner, rst_function_pr
 
 /* Whether a CREATE, DROP or ALTER may name a function or a collation that SQLite then looks up, as it does not for a
 ** trigger's. A function is a word before a parenthesis within the first one, or behind WHERE or AS. A list of columns
-** is none, nor is a table's type with its length. Some operators are functions, too. */
+** is none, nor is a column's type with its length. Some operators are functions, too. */
 static bool may_name_functions(const rst_schema_statement *s, const char *sql, const char *end) {
     static const char *const lists[] = {"KEY", "UNIQUE", "CHECK", "DEFAULT"};
     static const char *const names[] = {"COLLATE", "LIKE", "GLOB", "REGEXP", "MATCH"};
     const char *p = sql;
     rst_token token = rst_token_next(&p, end), before = token, before_that = token;
-    const bool is_index = rst_schema_statement_is(s, "CREATE", "INDEX");
+    const bool is_table = rst_schema_statement_is(s, "CREATE", "TABLE");
     bool expressions = false;
     int depth = 0;
     if (rst_token_is(&s->verb, "ALTER") && !rst_token_is(&s->after, "ADD")) return true;
@@ -373,7 +373,7 @@ static bool may_name_functions(const rst_schema_statement *s, const char *sql, c
         if (!rst_token_mark(&token, "(") || (depth++ == 0 && !expressions) || !rst_token_names(&before)) continue;
         for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) list |= rst_token_is(&before, lists[i]);
         next = rst_token_next(&q, end);
-        if (!list && (expressions || is_index || next.type != TOKEN_NUMBER)) return true;
+        if (!list && (expressions || !is_table || depth > 2 || next.type != TOKEN_NUMBER)) return true;
     }
     return false;
 }

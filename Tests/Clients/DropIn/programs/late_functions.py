@@ -51,7 +51,8 @@ for number, statement in enumerate((
         "CREATE INDEX by_{0} ON plain((a LIKE 'x'))", "CREATE INDEX by_{0} ON plain(a) WHERE a REGEXP 'x'",
         "CREATE TABLE of_{0}(a VARCHAR(10), b AS ({0}(3)))", "CREATE TABLE of_{0} AS SELECT {0}(4) AS a",
         "CREATE VIEW of_{0} AS SELECT {0}(a) AS a, {0}(5) FROM plain",
-        "CREATE TRIGGER of_{0} AFTER INSERT ON plain WHEN {0}(new.a) BEGIN UPDATE plain SET next = {0}(6); END")):
+        "CREATE TRIGGER of_{0} AFTER INSERT ON plain WHEN {0}(new.a) BEGIN UPDATE plain SET next = {0}(6); END",
+        "CREATE TABLE of_{0}(a VARCHAR(10), CHECK(a < {0}(7)))", "ALTER TABLE plain ADD COLUMN by_{0} CHECK({0}(8))")):
     name = "fresh%d" % number
     for function, arguments in (name, 1), ("like", 2), ("regexp", 2):
         connection.create_function(function, arguments, lambda *values: number, deterministic=True)
