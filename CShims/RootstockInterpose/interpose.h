@@ -79,8 +79,9 @@ struct rsti_database {
     char *path;            /* of the store */
     char engine[32];
     bool read_only;
-    bool attaches;              /* an ATTACH has run */
-    bool has_temporary;         /* a CREATE that may be of temp has run */
+    bool attaches;      /* an ATTACH has run */
+    bool has_temporary; /* a CREATE that may be of temp has run */
+    bool may_undefine;  /* the transaction may have made or dropped temp objects: its rollback takes that back */
     uint64_t plain_definitions; /* `definitions`, or no such number while more is to be done around a plain query */
     bool extended;              /* codes are given whole: sqlite3_extended_result_codes */
     bool closed;                /* sqlite3_close_v2 was called: a zombie, which lives for its statements */

@@ -153,7 +153,11 @@ static inline void end(rsti_statement *s) {
         d->definitions++;
         d->attaches |= rsti_names_attach(s->text);
         d->has_temporary |= sqlite3_strlike("%temp%", s->text, 0) == 0;
+        d->may_undefine |= d->has_temporary && !sqlite3_get_autocommit(d->db);
         rsti_look(d);
+    } else if (__builtin_expect(d->may_undefine, 0) && (s->bound == RSTI_BACK || sqlite3_get_autocommit(d->db))) {
+        d->definitions++; /* a temp object that hides a name may be back, or be gone */
+        d->may_undefine = !sqlite3_get_autocommit(d->db);
     }
     s->serial = d->serial - 1; /* it has run: what it becomes next time is asked again */
     if (__builtin_expect(s->began != 0, 0)) rsti_trace_end(s);

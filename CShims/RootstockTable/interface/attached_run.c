@@ -305,6 +305,23 @@ static int check_drop(rst_attached *a, const char *text, char **message) {
     return SQLITE_LOCKED;
 }
 
+/* A native connection's kept statement is not rewritten again: by now its table's name may mean another one. */
+static int check_name(rst_attached *a, const char *text, char **message) {
+    rst_connection *c = a->c;
+    rst_statement_parts parts;
+    rst_syntax_tree tree;
+    int code = SQLITE_OK;
+    if (store_of(c)->shared != NULL && !schema_of(c)->sidecar) return SQLITE_OK;
+    if (rst_statement_parse(&tree, text, text + strlen(text), &parts) == SQLITE_OK && parts.schema.type == TOKEN_END &&
+        rst_attached_of(c, &parts.schema, &parts.table) != a) {
+        rst_set_message(message, "%.*s is no table of attached store %s now: prepare the statement again",
+                        (int)parts.table.size, parts.table.text, a->schema);
+        code = SQLITE_ERROR;
+    }
+    rst_syntax_free(&tree);
+    return code;
+}
+
 static int run_whole(rst_connection *c, runner *run, const char *schema, const char *text, int count,
                      sqlite3_value **values, rst_result_rows *rows, char **message) {
     rst_attached *a = schema == NULL || text == NULL ? NULL : rst_attached_find(c, schema);
@@ -325,10 +342,10 @@ static int run_whole(rst_connection *c, runner *run, const char *schema, const c
         rst_set_message(message, "cannot VACUUM from within a transaction");
         return SQLITE_ERROR;
     }
-    code = check_drop(a, text, message);
+    counts = rst_begins_change(&first);
+    code = counts ? check_name(a, text, message) : check_drop(a, text, message);
     if (code == SQLITE_OK && alone) code = rst_execute_kept(c, message, "SAVEPOINT \"rootstock attached\"");
     if (code != SQLITE_OK) return code;
-    counts = rst_begins_change(&first);
     code = run_inside(a, run, text, counts, count, values, rows, message);
     if (code == SQLITE_OK && !counts) code = rst_attached_refresh(a, message);
     if (code == SQLITE_OK && !counts) code = rst_inner_follow_settings(a); /* it may have made the first trigger */

@@ -33,3 +33,48 @@ for statement in ("INSERT INTO other(a) VALUES (7)", "INSERT INTO x.w SELECT b, 
                   "BEGIN", "PRAGMA x.user_version=4", "PRAGMA x.application_id=5", "ROLLBACK", "PRAGMA x.user_version", "PRAGMA x.application_id",
                   "SAVEPOINT s", "PRAGMA x.user_version=6", "ROLLBACK TO s", "RELEASE s", "PRAGMA x.user_version", "PRAGMA x.user_version=7", "PRAGMA x.user_version"):
     run(statement)
+
+
+def again(main):
+    """A kept change means a temp table again that a ROLLBACK has brought back, or no table of the attached store."""
+    print("==", "again")
+    connection = sqlite3.connect(main, uri=True, isolation_level=None)
+    for sql in ("ATTACH 'other_of_%s' AS o" % main[5:].split("?")[0], "CREATE TABLE o.again(a)",
+                "CREATE TABLE two(a UNIQUE ON CONFLICT ROLLBACK)"):
+        connection.execute(sql)
+
+    def use(tell=True):
+        for sql in ("INSERT INTO again VALUES (1)", "UPDATE again SET a = a + 1"):
+            try:
+                connection.execute(sql)
+            except sqlite3.Error as error:
+                if tell:
+                    print(error)
+        print(connection.execute("SELECT * FROM o.again").fetchall(), connection.execute("SELECT * FROM again").fetchall() if tell else None)
+
+    if "native" in main:
+        use()
+        connection.execute("CREATE TEMP TABLE again(b, a)")
+        use(False)  # natively temp's rows: at least none of the store's
+        connection.execute("DROP TABLE temp.again")
+        use()
+        return
+    connection.execute("CREATE TEMP TABLE again(a)")
+    for begin, end in (("BEGIN", "ROLLBACK"), ("BEGIN", "ROLLBACK TO s"), ("BEGIN", "INSERT INTO two VALUES (1), (1)"), ("SAVEPOINT r", "ROLLBACK TO r")):
+        connection.execute(begin)
+        connection.execute("SAVEPOINT s")
+        connection.execute("DROP TABLE temp.again")
+        use()
+        try:
+            connection.execute(end)
+        except sqlite3.Error as error:
+            print(error)
+        use()
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        use()
+    connection.close()
+
+
+again("file:again.db")
+again("file:again_native.db?engine=sqlite")
