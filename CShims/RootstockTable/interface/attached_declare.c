@@ -403,7 +403,7 @@ int rst_attached_declare(rst_attached *a, char **message) {
     list_free(&wanted);
     if (code != SQLITE_OK) return code;
     a->declared = planner_of(a->store)->schema_state;
-    a->number = 1;
+    a->number = ++front_of(a->c)->attached_changes;
     return SQLITE_OK;
 }
 
@@ -447,7 +447,7 @@ int rst_attached_refresh(rst_attached *a, char **message) {
     }
     if (code != SQLITE_OK) return code;
     a->declared = state;
-    a->number++;
+    a->number = ++front_of(a->c)->attached_changes;
     a->moved = !sqlite3_get_autocommit(a->c->db);
     return SQLITE_OK;
 }

@@ -18,6 +18,7 @@ typedef struct rst_front {
     rst_lasts lasts;
     const struct rootstock_attaching *attaching; /* see hosting.h */
     struct rst_attached *attached;               /* the stores that ATTACH has attached */
+    uint64_t attached_changes;                   /* how often a store was attached, or declared anew */
     uint64_t attached_state;                     /* which they were, and their schemas; 0: none is attached */
 } rst_front;
 
