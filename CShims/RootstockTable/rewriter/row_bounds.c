@@ -18,17 +18,19 @@
 
 #include <string.h>
 
-/* How many names below the node may be one of the columns. */
+/* How many names below the node may be one of the columns. One that is no column's counts as all: a
+** result's may be any of them (a AS z). */
 static int mentions(const rst_table *table, const rst_syntax *node, const int *columns, int count) {
     int found = 0;
     if (node->kind == SYNTAX_NAME) {
         rst_token qualifier, name = rst_syntax_name(node, &qualifier);
         const int column = rst_column_named(table, &name);
         for (int i = 0; i < count; i++) found += columns[i] == column;
-        return found + (rst_token_is_rowid(&name) ? ROW_BOUND_TERMS : 0);
+        return found + (column < 0 || rst_token_is_rowid(&name) ? ROW_BOUND_TERMS : 0);
     }
-    for (const rst_syntax *child = node->first; child != NULL; child = child->next)
-        found += mentions(table, child, columns, count);
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
+        if (node->kind != SYNTAX_CALL || child != node->first) found += mentions(table, child, columns, count);
+    }
     return found;
 }
 

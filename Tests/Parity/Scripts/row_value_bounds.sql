@@ -40,3 +40,5 @@ SELECT a, b, c, v FROM m WHERE (a, c) > ('m', '5') AND b > 'b' ORDER BY v;
 CREATE INDEX mav ON m(a, v);
 SELECT a, v FROM m INDEXED BY mav WHERE (a, c) >= ('z', '9') AND (b, v) < ('c', 2) ORDER BY v;
 SELECT a, v FROM m WHERE (b, v) < ('c', 2) AND (a, c) >= ('z', '9') ORDER BY a, v;
+SELECT a AS z, e FROM t WHERE z > 0 AND (a, b) >= (1, 'b2') ORDER BY a, b, e LIMIT 9;
+SELECT a AS z, e FROM t WHERE z < 3 AND (a, b) <= (2, 'b2') ORDER BY a DESC, b DESC, e LIMIT 30;
