@@ -207,6 +207,14 @@ static shared_environment *find_environment(const rootstock_engine *engine, cons
     return NULL;
 }
 
+/* Has this process a file open that stood where another one stands now? The caller holds registry_mutex, and has not
+** found the path's own. */
+static int replaces_environment(const char *real) {
+    const shared_environment *open = environments;
+    while (open != NULL && (real == NULL || open->real == NULL || strcmp(open->real, real) != 0)) open = open->next;
+    return open != NULL;
+}
+
 static void free_environment(shared_environment *open) {
     rootstock_queue_close(&open->writers, open->shared.process == rootstock_process());
     pthread_mutex_destroy(&open->attachment_mutex);
@@ -274,8 +282,11 @@ static int open_environment(const rootstock_engine *asked, const char *path, con
     open->shared.process = rootstock_process();
     open->shared.commits = no_words;
     open->is_file = keeps_files(engine);
-    char *said = NULL;
-    code = engine->open(engine, path, options, &open->shared.environment, &said);
+    rootstock_options asks = *options;
+    char *said = NULL, *real = open->is_file ? realpath(path, NULL) : NULL;
+    asks.replaces = replaces_environment(real);
+    free(real);
+    code = engine->open(engine, path, &asks, &open->shared.environment, &said);
     if (code == ROOTSTOCK_OK)
         open->shared.repair = said;
     else if (message != NULL)

@@ -172,13 +172,13 @@ typedef struct rootstock_options {
     /* Non-zero: what the engine keeps beside the file for those who have it open goes with the last of them, as
     ** SQLite's -wal and -shm do. Who opens the store then needs the right to make files in its folder. */
     int remove_lock;
-    /* ROOTSTOCK_MISUSE on an engine without choose. */
-    rootstock_page_access page_access;
+    rootstock_page_access page_access; /* it and commit: ROOTSTOCK_MISUSE on an engine without choose */
     rootstock_commit_form commit;
     /* Null, or options that this engine alone has: "name=value,name=value". Good until open returns. Without OPTIONS
     ** ROOTSTOCK_MISUSE. A name or value that the engine does not know is ROOTSTOCK_UNSUPPORTED, with what it knows. */
     const char *engine_options;
     int falls_back; /* of rootstock_environment_acquire: a file that may not be written is opened read_only instead */
+    int replaces;   /* set by rootstock_environment_acquire: this process has another file open that had this path */
 } rootstock_options;
 
 #define ROOTSTOCK_BEGIN_WRITE 0x01u

@@ -17,7 +17,8 @@
 ** compare_numbers in open.c.
 **
 ** A data file without a byte is new. The lock file beside it is then of a file that was removed: who has that open goes
-** on with his lock file, and the new one gets its own.
+** on with his lock file, and the new one gets its own. So it is where a file is put over one that this process has
+** open, unless another process has the lock file open. Then the number of the last commit tells the two files apart.
 **
 ** Invariants
 **  1. When LMDB opens the lock file, it is a regular file of ours. Or there is none because we may not create one, and

@@ -273,6 +273,10 @@ static int enter_once(const lmdb_hooks *hooks, const char *path, const rootstock
     /* Another program's writers take no lock of ours: LMDB does what it can. */
     if (options->read_only && !options->foreign)
         file->lockless = rootstock_lmdb_lock_refusal(file->lock_path, file->real);
+    /* The lock file of a file that this process has open, and that another one was put over. Who has that open goes on
+    ** with it. LMDB's locks on it are the process's: shared, the first close would end the other's. */
+    if (options->replaces && !options->read_only && !options->foreign)
+        rootstock_lmdb_remove_lock(file->real, file->lock_path, file->descriptor);
     /* Before the openers' lock, as whoever exchanges the file. */
     if (file->lockless != 0) *error = rootstock_lmdb_keep_writers_out(file->descriptor, file->lockless);
     if (*error != 0) return cannot_errno(message, *error, path);

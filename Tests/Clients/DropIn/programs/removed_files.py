@@ -82,3 +82,53 @@ for i in range(10):
     kept = sqlite3.connect("data.db", timeout=60)
     kept.executescript("BEGIN IMMEDIATE; CREATE TABLE IF NOT EXISTS new(a); COMMIT")
     print([beginner.wait() for beginner in beginners], kept.execute("SELECT count(*) FROM new").fetchall())
+
+# Another database is put over one that is open. Who has that open closes it; the new one's readers and writers go on.
+UPDATE = """
+import sqlite3
+connection = sqlite3.connect("data.db", timeout=60)
+for _ in range(3):
+    with connection:
+        connection.execute("UPDATE t SET a = a + 1")
+"""
+
+
+def update():
+    print(subprocess.run([sys.executable, "-c", UPDATE]).returncode)
+
+
+def filled(name, first):
+    connection = sqlite3.connect(name, isolation_level=None)
+    connection.execute("PRAGMA journal_mode = wal")
+    connection.execute("CREATE TABLE t(a)")
+    connection.executemany("INSERT INTO t VALUES (?)", [(first,)] * 20)
+    return connection
+
+
+def sums(connection):
+    return connection.execute("SELECT count(*), sum(a) FROM t").fetchall()
+
+
+for reads_old in (False, True):
+    removed()
+    old = filled("data.db", 1)
+    filled("copy.db", 100).close()
+    reads = old.execute("SELECT a FROM t")
+    if reads_old:
+        print(reads.fetchone())
+    for name in ("data.db-wal", "data.db-shm"):
+        if os.path.exists(name):
+            os.remove(name)
+    os.replace("copy.db", "data.db")
+    new = sqlite3.connect("data.db", isolation_level=None)
+    new_reads = new.execute("SELECT a FROM t")
+    print(new_reads.fetchone(), sums(old))
+    reads.close()
+    old.close()
+    update()
+    update()
+    print(set(new_reads.fetchall()), sums(new))
+    new.execute("INSERT INTO t VALUES (1)")
+    update()
+    print(sums(new), new.execute("PRAGMA integrity_check").fetchall())
+    new.close()
