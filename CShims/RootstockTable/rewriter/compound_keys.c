@@ -121,8 +121,24 @@ static bool orders_plainly(const rst_syntax *select) {
     return true;
 }
 
+/* Whether a result may be the expression: a name, with the same +, - and CAST around it. */
+static bool may_be(const rst_syntax *result, const rst_syntax *wanted) {
+    for (;; result = result->first, wanted = wanted->first) {
+        while ((result = rst_syntax_unwrap(result))->kind == SYNTAX_COLLATE) result = result->first;
+        while ((wanted = rst_syntax_unwrap(wanted))->kind == SYNTAX_COLLATE) wanted = wanted->first;
+        if (result->kind == SYNTAX_STAR || result->kind == SYNTAX_NAME) return wanted->kind == SYNTAX_NAME;
+        if (result->kind != wanted->kind || (result->kind != SYNTAX_SIGN && result->kind != SYNTAX_CAST)) return false;
+    }
+}
+
+static bool may_have(const rst_syntax *core, const rst_syntax *wanted) {
+    for (const rst_syntax *result = core->first; result != NULL; result = result->next)
+        if (result->kind == SYNTAX_RESULT && may_be(result->first, wanted)) return true;
+    return false;
+}
+
 /* A term of a compound's ORDER BY that is no bare name is the same expression as a result, of the first SELECT that has
-** its columns. */
+** it. */
 static void write_order(rst_rewriting *w, const rst_syntax *select) {
     const rst_syntax *order = rst_syntax_child(select, SYNTAX_ORDER);
     for (const rst_syntax *term = order == NULL ? NULL : order->first; term != NULL; term = term->next) {
@@ -135,7 +151,8 @@ static void write_order(rst_rewriting *w, const rst_syntax *select) {
             const rst_syntax *from = rst_syntax_child(core, SYNTAX_FROM);
             const rst_scope_item *item;
             rst_scope scope;
-            if (core->kind != SYNTAX_CORE || from == NULL || !rst_scope_of(w->c, w->tree, NULL, from, &scope)) continue;
+            if (core->kind != SYNTAX_CORE || from == NULL || !may_have(core, term->first)) continue;
+            if (!rst_scope_of(w->c, w->tree, NULL, from, &scope)) break;
             item = key_named(&scope, node, &found);
             if (item != NULL) write_rowid(w, item, node);
         }
