@@ -8,12 +8,12 @@
 **   SELECT DISTINCT k FROM t WHERE v > 5          becomes
 **   SELECT DISTINCT k FROM t('rootstock order u :k') WHERE (v > 5) AND rootstock_passes(t."rootstock row")
 **
-** SQLite works the terms of WHERE out in their order, but for those with a subquery.
+** SQLite works the terms of WHERE out in their order, but for those with a subquery and equalities of row values.
 **
 ** Invariants
 **  1. The results are columns of the only table, or the one result is count(DISTINCT column). ORDER BY has columns and
 **     numbers of results alone. There is no GROUP BY, HAVING, window, FILTER or other aggregate.
-**  2. No term of WHERE has a subquery.
+**  2. No term of WHERE has a subquery or is an equality of row values, whose parts SQLite puts behind all terms.
 */
 #include "rewriter/expressions.h"
 #include "rewriter/hints.h"
@@ -29,10 +29,12 @@ typedef struct once {
     rst_edits edits;
 } once;
 
-static bool has_select(const rst_syntax *node) {
+/* Whether a term of the WHERE is worked out behind others that follow it. */
+static bool has_late_term(const rst_syntax *node) {
     if (node->kind == SYNTAX_SELECT) return true;
+    if (node->kind == SYNTAX_EQUAL && rst_syntax_unwrap(node->first)->kind == SYNTAX_VECTOR) return true;
     for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
-        if (has_select(child)) return true;
+        if (has_late_term(child)) return true;
     }
     return false;
 }
@@ -78,7 +80,7 @@ static void tell_core(once *o, const rst_syntax *select, const rst_syntax *core)
     uint64_t columns = 0;
     sqlite3_str *names;
     rst_scope scope;
-    if (from == NULL || core->last != (where != NULL ? where : from) || (where != NULL && has_select(where)) ||
+    if (from == NULL || core->last != (where != NULL ? where : from) || (where != NULL && has_late_term(where)) ||
         (order != NULL && !sorts_plainly(order)) || !rst_scope_of(o->c, o->tree, NULL, from, &scope) ||
         scope.count != 1 || scope.nested || scope.items[0].table == NULL || scope.items[0].table->internal)
         return;

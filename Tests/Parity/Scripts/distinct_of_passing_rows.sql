@@ -80,3 +80,14 @@ SELECT count(DISTINCT b) FROM t WHERE id > 5;
 DELETE FROM t;
 SELECT count(DISTINCT a) FROM t;
 SELECT DISTINCT a FROM t WHERE id > 1;
+-- Equalities of row values: SQLite works out their parts behind all other terms.
+CREATE TABLE pair (a INT, b INT, c INT);
+CREATE INDEX pair_a ON pair (a, b);
+WITH RECURSIVE n(i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < 2999)
+INSERT INTO pair SELECT i % 3, i % 5, i % 50 FROM n;
+ANALYZE;
+SELECT DISTINCT a FROM pair WHERE (b, c) = (4, 49);
+SELECT count(DISTINCT a) FROM pair WHERE (b, c) = (4, 49);
+SELECT DISTINCT a FROM pair WHERE (a, b, c) IS (1, 4, 44);
+SELECT count(DISTINCT a) FROM pair WHERE c > 3 AND (a, b, c) = (1, 4, 44);
+SELECT DISTINCT a FROM pair WHERE ((b, c)) = ((4, 49)) ORDER BY a;
