@@ -94,6 +94,8 @@ void rst_plan_spelled_fill(const rst_table *table, sqlite3_index_info *info, con
         texts |= rst_plan_affinity_at(table, constraint->iColumn) < AFFINITY_NUMERIC && !is_constant(info, k->equal[i]);
     }
     if (!texts) return;
+    /* A hash may find a row too many: SQLite compares numbers again, too. */
+    for (int i = 0; i < k->equals; i++) info->aConstraintUsage[k->equal[i]].omit = 0;
     plan->automatic = k->equals;
     plan->automatic_spelled = true;
 }

@@ -88,3 +88,11 @@ CREATE TRIGGER g AFTER UPDATE ON u BEGIN INSERT INTO log SELECT v FROM k WHERE t
 INSERT INTO k VALUES('5',1),('05',2);
 UPDATE u SET r=0 WHERE t=5;
 SELECT * FROM log;
+-- A number and a text are looked up together: texts that differ behind a NUL, and numbers beyond 2^53, are told apart.
+CREATE TABLE number_and_text (d REAL COLLATE NOCASE, c);
+CREATE INDEX number_and_text_d ON number_and_text (d, c);
+WITH RECURSIVE n(i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < 999)
+INSERT INTO number_and_text SELECT CASE i % 5 WHEN 0 THEN 'a' || char(0) || 'b' WHEN 1 THEN 'A' WHEN 2 THEN 2.5 WHEN 3 THEN 9007199254740992.0 ELSE 3 END,
+    CASE i % 7 WHEN 0 THEN 'a' WHEN 1 THEN 2.5 WHEN 2 THEN '9007199254740993' WHEN 3 THEN 3 WHEN 4 THEN 'a' || char(0) || 'c' ELSE i % 3 END FROM n;
+SELECT count(*) FROM number_and_text x JOIN number_and_text y ON x.c = y.d AND x.d = y.c;
+SELECT count(*) FROM number_and_text x NOT INDEXED JOIN number_and_text y NOT INDEXED ON x.c = y.d AND x.d = y.c;
