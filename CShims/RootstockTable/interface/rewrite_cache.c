@@ -10,7 +10,7 @@
 **   ot         NOT NULL
 **   ik         LIKE
 **   im, mi     LIMIT, behind two terms of ORDER BY or NULLS LAST; min()
-**   ), ;       before IN; before the end
+**   ), ;       before IN, < and >; before the end
 ** The connection remembers the texts that needed nothing, of other statements and of queries that the search leaves
 ** open. It remembers their shapes instead (shape.h), unless an index has a WHERE or an expression: what a statement
 ** compares, sets or inserts is nothing to who rewrites it then.
@@ -18,8 +18,8 @@
 ** text has it, and kept if it gives what that text became.
 **
 ** Invariant: what is said is what the long way (rst_rewrite) would make of the text under this very schema. What is
-** remembered is forgotten when the schema changes. What a text becomes is told while no temp or attached table can take
-** a table's name.
+** remembered is forgotten when the schema changes, or that of an attached store. What a text becomes is told while no temp
+** table, and none of an attached native file, can take a table's name.
 */
 #include "interface/attached.h"
 #include "parser/shape.h"

@@ -58,7 +58,7 @@ static const rst_scope_item *key_named(const rst_scope *scope, const rst_syntax 
     if (item == NULL && scope->merged && !scope->nested && name->kind == SYNTAX_NAME) {
         token = rst_syntax_name(name, &qualifier);
         for (int i = 0; i < scope->count && column < 0; i++) {
-            if (scope->items[i].table == NULL || rst_join_is_right(scope->items[i].join)) return NULL;
+            if (scope->items[i].table == NULL) return NULL;
             item = &scope->items[i];
             column = qualifier.type == TOKEN_END ? rst_column_named(item->table, &token) : -1;
         }

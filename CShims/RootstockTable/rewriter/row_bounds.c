@@ -18,8 +18,8 @@
 
 #include <string.h>
 
-/* How many names below the node may be one of the columns. One that is no column's counts as all: a
-** result's may be any of them (a AS z). */
+/* How many names below the node may be one of the columns. One that is no column's counts as all: a result's name may
+** be any of them (a AS z). */
 static int mentions(const rst_table *table, const rst_syntax *node, const int *columns, int count) {
     int found = 0;
     if (node->kind == SYNTAX_NAME) {
