@@ -39,8 +39,8 @@ bool rst_table_is_unused(const rst_table *table) {
     if (!table->described) return true;
     if (!is_tree_unused(&table->tree) || table->plan_count > 0 || table->open_cursors > 0 ||
         table->spare_cursors != NULL || table->automatics != NULL || table->shadows_known || table->shadow_count > 0 ||
-        table->table_rows != 0 || table->pinned != 0 || table->last_rowid_known || table->last_key.data != NULL ||
-        table->shown_count > 0 || table->images[0] != NULL || table->images[1] != NULL)
+        table->table_rows != 0 || table->rows_per_key_prefix != NULL || table->pinned != 0 || table->last_rowid_known ||
+        table->last_key.data != NULL || table->shown_count > 0 || table->images[0] != NULL || table->images[1] != NULL)
         return false;
     for (int i = 0; i < 2; i++) {
         const rst_validator *validator = &table->validators[i];

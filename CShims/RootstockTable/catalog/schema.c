@@ -79,6 +79,7 @@ static void forget_description(rst_table *table) {
     }
     for (int i = 0; i < table->index_count; i++) rst_index_free(&table->indexes[i]);
     for (int k = 0; k < table->key_count; k++) sqlite3_free(table->key[k].collation_name);
+    sqlite3_free(table->rows_per_key_prefix);
     for (int i = 0; i < table->foreign_key_count; i++) {
         rst_foreign_key *foreign = &table->foreign_keys[i];
         for (int k = 0; k < foreign->column_count; k++) sqlite3_free(foreign->parent_columns[k]);
@@ -97,6 +98,7 @@ static void forget_description(rst_table *table) {
     table->columns = NULL;
     table->indexes = NULL;
     table->key = NULL;
+    table->rows_per_key_prefix = NULL;
     table->foreign_keys = NULL;
     table->slot = NULL;
     table->shown = NULL;

@@ -233,8 +233,9 @@ struct rst_table {
     int slot_count;
     rst_part *key; /* WITHOUT ROWID: the primary key's columns */
     int key_count;
-    int key_turn;       /* WITHOUT ROWID: how many indexes are checked before the primary key */
-    rst_index *indexes; /* in SQLite's order of checking: as created */
+    double *rows_per_key_prefix; /* as rows_per_prefix of an index */
+    int key_turn;                /* WITHOUT ROWID: how many indexes are checked before the primary key */
+    rst_index *indexes;          /* in SQLite's order of checking: as created */
     int index_count;
     rst_foreign_key *foreign_keys; /* this table is the child */
     int foreign_key_count;
@@ -271,6 +272,19 @@ struct rst_table {
     const struct rst_expression_column **shown;
     int shown_count;
 };
+
+/* What the tree of an index is sorted by; of index -1, the table's own, which WITHOUT ROWID is its primary key's. */
+typedef struct rst_walked_key {
+    const rst_part *parts;
+    int part_count;
+    const double *rows_per_prefix;
+} rst_walked_key;
+
+static inline rst_walked_key rst_walked_key_of(const rst_table *table, int number) {
+    const rst_index *index = number < 0 ? NULL : &table->indexes[number];
+    if (index == NULL) return (rst_walked_key){table->key, table->key_count, table->rows_per_key_prefix};
+    return (rst_walked_key){index->parts, index->part_count, index->rows_per_prefix};
+}
 
 /* Whether it has foreign keys, or may have some, where it is not described yet. */
 static inline bool rst_table_may_refer(const rst_table *table) {

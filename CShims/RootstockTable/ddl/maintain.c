@@ -286,40 +286,45 @@ static void analyze_function(sqlite3_context *context, int count, sqlite3_value 
     rst_function_run(context, values, analyze);
 }
 
+static bool is_called(const rootstock_value *text, const char *name) {
+    return strlen(name) == text->size && sqlite3_strnicmp(name, text->as.data, (int)text->size) == 0;
+}
+
+/* The next number of a row's figures; or 0. */
+static double next_figure(const char **p, const char *end) {
+    const rst_token token = rst_token_next(p, end);
+    double figure = 0;
+    for (size_t i = 0; i < token.size && token.type == TOKEN_NUMBER; i++) figure = figure * 10 + (token.text[i] - '0');
+    return figure;
+}
+
 /* A row's texts: table, index or NULL, figures. */
 static int take_statistics(const rst_table_names *names, const rootstock_value texts[3]) {
     const char *p = texts[2].as.data, *end = p + texts[2].size;
     char *name = sqlite3_mprintf("%.*s", (int)texts[0].size, (const char *)texts[0].as.data);
     const rst_named_table *named = rst_table_names_find(names, name);
     rst_table *table = named == NULL ? NULL : named->table;
-    rst_token token;
     bool partial = false;
-    double rows = 0;
+    double rows;
     sqlite3_free(name);
     if (name == NULL) return SQLITE_NOMEM;
-    if (table == NULL || strlen(table->name) != texts[0].size ||
-        sqlite3_strnicmp(table->name, texts[0].as.data, (int)texts[0].size) != 0)
-        return SQLITE_OK;
-    token = rst_token_next(&p, end);
-    for (size_t i = 0; i < token.size && token.type == TOKEN_NUMBER; i++) rows = rows * 10 + (token.text[i] - '0');
-    for (int i = 0; i < table->index_count && texts[1].type == VALUE_TEXT; i++) {
-        rst_index *index = &table->indexes[i];
-        if (strlen(index->name) != texts[1].size ||
-            sqlite3_strnicmp(index->name, texts[1].as.data, (int)texts[1].size) != 0)
-            continue;
-        partial = index->where != NULL;
+    if (table == NULL || !is_called(&texts[0], table->name)) return SQLITE_OK;
+    rows = next_figure(&p, end);
+    /* The primary key of a table WITHOUT ROWID goes by the table's name. */
+    for (int i = table->without_rowid ? -1 : 0; i < table->index_count && texts[1].type == VALUE_TEXT; i++) {
+        rst_index *index = i < 0 ? NULL : &table->indexes[i];
+        double **each = index == NULL ? &table->rows_per_key_prefix : &index->rows_per_prefix;
+        const int count = rst_walked_key_of(table, i).part_count;
+        if (!is_called(&texts[1], index == NULL ? table->name : index->name)) continue;
+        partial = index != NULL && index->where != NULL;
         if (partial) index->table_rows = rows;
-        if (index->rows_per_prefix == NULL) {
-            index->rows_per_prefix = sqlite3_malloc64(((sqlite3_uint64)index->part_count + 1) * sizeof(double));
+        if (*each == NULL) *each = sqlite3_malloc64(((sqlite3_uint64)count + 1) * sizeof **each);
+        if (*each == NULL) return SQLITE_NOMEM;
+        for (int k = 0; k < count; k++) {
+            const double per = next_figure(&p, end);
+            (*each)[k] = per > 0 ? per : 1;
         }
-        if (index->rows_per_prefix == NULL) break;
-        for (int k = 0; k < index->part_count; k++) {
-            double per = 0;
-            token = rst_token_next(&p, end);
-            for (size_t d = 0; d < token.size && token.type == TOKEN_NUMBER; d++)
-                per = per * 10 + (token.text[d] - '0');
-            index->rows_per_prefix[k] = per > 0 ? per : 1;
-        }
+        break;
     }
     if (rows > 0 && !partial) table->table_rows = rows;
     return SQLITE_OK;

@@ -189,7 +189,7 @@ static int filter_ranges(rst_cursor *k, int count, sqlite3_value **values) {
         code = filter_key_equal(k, values);
         if (code != SQLITE_NOTFOUND) return code;
     }
-    parts = plan->source == PLAN_INDEX ? table->indexes[plan->index].parts : table->key;
+    parts = rst_walked_key_of(table, plan->index).parts;
     code = plan->in > 0 ? rst_ranges_in(table, plan, parts + plan->leading, count, values, &k->ranges)
                         : rst_ranges_make(table, plan, parts + plan->leading, values, &k->ranges);
     if (code == SQLITE_OK && plan->beyond > 0) code = rst_ranges_narrow(table, plan, parts, values, &k->ranges);

@@ -17,15 +17,12 @@
 /* How many bytes of the entry's key the leading columns take; or 0: that is not known. Where the rowid is one of
 ** them, no entry is like another. */
 size_t rst_cursor_leading_bytes(const rst_cursor *k, int columns) {
-    const rst_table *table = k->table;
-    const bool of_index = k->plan->source == PLAN_INDEX;
-    const rst_part *parts = of_index ? table->indexes[k->plan->index].parts : table->key;
-    const int count = of_index ? table->indexes[k->plan->index].part_count : table->key_count;
+    const rst_walked_key key = rst_walked_key_of(k->table, k->plan->index);
     size_t offset = 0;
     if (k->entry_key.size >= store_of(k->connection)->second_look) return 0; /* a long key may be a part and a hash */
-    if (k->plan->source == PLAN_ROWID || columns > count) return k->entry_key.size;
+    if (k->plan->source == PLAN_ROWID || columns > key.part_count) return k->entry_key.size;
     for (int i = 0; i < columns; i++) {
-        if (rootstock_key_skip(k->entry_key.data, k->entry_key.size, &offset, &parts[i].key) != SQLITE_OK) return 0;
+        if (rootstock_key_skip(k->entry_key.data, k->entry_key.size, &offset, &key.parts[i].key) != SQLITE_OK) return 0;
     }
     return offset;
 }

@@ -39,7 +39,7 @@ static bool is_of_group(const rst_cursor *k) {
 }
 
 int rst_cursor_enter_group(rst_cursor *k) {
-    const rst_part *parts = k->plan->source == PLAN_INDEX ? k->table->indexes[k->plan->index].parts : k->table->key;
+    const rst_part *parts = rst_walked_key_of(k->table, k->plan->index).parts;
     int code = SQLITE_OK;
     if (k->eof) return SQLITE_OK;
     k->candidate = -1; /* none is given out yet: rst_cursor_next walks the tree */

@@ -119,7 +119,7 @@ static int choose(rst_table *table, sqlite3_index_info *info, const rst_candidat
     memset(&plan, 0, sizeof plan);
     plan.epoch = store_of(c)->epoch;
     plan.source = k->source;
-    plan.index = k->source == PLAN_INDEX ? k->index : -1;
+    plan.index = k->index;
     plan.leading = k->leading;
     plan.equals = k->equals;
     plan.in = k->in;
@@ -256,7 +256,7 @@ static void consider(rst_table *table, sqlite3_index_info *info, rst_candidate *
     if (k->source == PLAN_ROWID) {
         k->unique = k->equals == 1;
     }
-    if (k->source == PLAN_KEY) k->unique = k->equals == k->part_count;
+    if (k->source == PLAN_KEY) k->unique = k->equals == k->part_count && k->leading == 0;
     if (k->source == PLAN_INDEX) {
         const rst_index *index = &table->indexes[k->index];
         bool is = false;
@@ -274,8 +274,8 @@ static void consider(rst_table *table, sqlite3_index_info *info, rst_candidate *
         for (int i = 0; i < sought && i < k->part_count; i++) {
             if (by_labels(&k->parts[i])) return;
         }
-        walk.parts = table->indexes[k->index].parts;
-        walk.part_count = table->indexes[k->index].part_count;
+        walk.parts -= k->leading;
+        walk.part_count += k->leading;
         walk.leading = walk.equals = walk.in = 0;
         k->ordered = rst_plan_gives_order(table, info, &walk, &k->descending, &k->whole);
     } else if (k->in > 0 && k->source == PLAN_ROWID) {
@@ -314,16 +314,16 @@ static void consider(rst_table *table, sqlite3_index_info *info, rst_candidate *
     *any = true;
 }
 
-/* The index, and what of it is looked up behind leading columns that have few values: of each so many rows that SQLite
-** would seek through it. */
-static void consider_index(rst_table *table, sqlite3_index_info *info, const rst_candidate *index, rst_candidate *best,
-                           bool *any) {
+/* The walk, and what of its key is looked up behind leading columns that have few values: of each so many rows that
+** SQLite would seek through it. */
+static void consider_key(rst_table *table, sqlite3_index_info *info, const rst_candidate *whole, rst_candidate *best,
+                         bool *any) {
     enum { MANY_ROWS = 18 };
-    const double *rows = table->indexes[index->index].rows_per_prefix;
-    rst_candidate k = *index;
+    const double *rows = rst_walked_key_of(table, whole->index).rows_per_prefix;
+    rst_candidate k = *whole;
     consider(table, info, &k, best, any);
-    for (int leading = 1; rows != NULL && leading < index->part_count && rows[leading - 1] >= MANY_ROWS; leading++) {
-        k = *index;
+    for (int leading = 1; rows != NULL && leading < whole->part_count && rows[leading - 1] >= MANY_ROWS; leading++) {
+        k = *whole;
         k.leading = leading;
         k.parts += leading;
         k.part_count -= leading;
@@ -334,7 +334,7 @@ static void consider_index(rst_table *table, sqlite3_index_info *info, const rst
 int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
     rst_table *table = ((rst_vtab *)vtab)->table;
     static const rst_part rowid_part = {.column = -1};
-    rst_candidate best, k;
+    rst_candidate best, k, own_walk;
     bool any = false;
     int hidden = table->column_count + HIDDEN_ROW, hint = -1, known_count = -1, skips = 0, own = 0;
     bool exact = false;   /* one_row.c */
@@ -395,6 +395,7 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
             if (!info->aConstraint[i].usable) return SQLITE_CONSTRAINT;
             memset(&k, 0, sizeof k);
             k.source = PLAN_ROW;
+            k.index = -1;
             k.lower = k.upper = k.hint = -1;
             info->aConstraintUsage[i].argvIndex = 1;
             info->aConstraintUsage[i].omit = 1;
@@ -408,6 +409,7 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
             continue;
         memset(&k, 0, sizeof k);
         k.source = PLAN_ENCODED;
+        k.index = -1;
         k.lower = k.upper = k.hint = -1;
         k.unique = true;
         k.cost = rst_log_estimate(10);
@@ -432,11 +434,13 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
         k.parts = &rowid_part;
         k.part_count = 1;
     }
-    if (hinted == NULL || hinted[0] == '\0') consider(table, info, &k, &best, &any);
+    k.index = -1;
+    own_walk = k;
+    if (hinted == NULL || hinted[0] == '\0') consider_key(table, info, &own_walk, &best, &any);
     for (int i = 0; i < table->index_count; i++) {
         bool forced = hinted != NULL && sqlite3_stricmp(hinted, table->indexes[i].name) == 0;
         if (hinted != NULL && !forced) continue;
-        memset(&k, 0, sizeof k);
+        k = own_walk;
         if (table->indexes[i].where != NULL) {
             uint64_t used = 0;
             if (table->indexes[i].predicate == NULL) continue;
@@ -455,18 +459,11 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
             }
         }
         k.source = PLAN_INDEX;
-        k.hint = hint;
-        k.skips = skips;
-        k.exact = exact;
-        k.trusted = trusted;
-        k.first = first.column >= 0 ? &first : NULL;
-        k.may_group = first.groups;
-        k.once = first.once;
         k.forced = forced;
         k.index = i;
         k.parts = table->indexes[i].parts;
         k.part_count = table->indexes[i].part_count;
-        consider_index(table, info, &k, &best, &any);
+        consider_key(table, info, &k, &best, &any);
     }
     rootstock_buffer_free(&hold);
     if (!any) {
@@ -478,14 +475,7 @@ int rst_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
             return SQLITE_ERROR;
         }
         /* A partial index of which SQLite does not tell that it holds all rows asked for. The table answers. */
-        memset(&k, 0, sizeof k);
-        k.hint = hint;
-        k.exact = exact;
-        k.trusted = trusted;
-        k.source = table->without_rowid ? PLAN_KEY : PLAN_ROWID;
-        k.parts = table->without_rowid ? table->key : &rowid_part;
-        k.part_count = table->without_rowid ? table->key_count : 1;
-        consider(table, info, &k, &best, &any);
+        consider(table, info, &own_walk, &best, &any);
     }
     /* Not beside INDEXED BY and NOT INDEXED, as natively; the other hints say nothing of indexes. */
     if (hinted == NULL && best.groups == 0 && best.leading == 0) rst_plan_automatic(table, info, &best);

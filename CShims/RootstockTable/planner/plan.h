@@ -19,7 +19,7 @@ typedef struct rst_first_term {
 
 typedef struct rst_candidate {
     int source;
-    int index;
+    int index;             /* its number, or -1: the table itself is walked */
     const rst_part *parts; /* of the key; where it is `leading`, of what is behind */
     int part_count;
     int leading;                        /* as in rst_plan */

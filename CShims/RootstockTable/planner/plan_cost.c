@@ -47,12 +47,14 @@ static double index_rows(const rst_table *table, const rst_index *index) {
 }
 
 /* Rows that one value of the first `columns` columns leaves. */
-static double rows_after(const rst_table *table, const rst_index *index, int columns) {
+static double rows_after(const rst_table *table, const rst_candidate *k, int columns) {
     static const double usual[] = {33, 32, 30, 28, 27};
+    const rst_index *index = k->source == PLAN_INDEX ? &table->indexes[k->index] : NULL;
+    const double *each = rst_walked_key_of(table, k->index).rows_per_prefix;
     double rows = index_rows(table, index);
     if (columns == 0) return rows;
     if (index != NULL && index->unique && columns == index->part_count) return 0;
-    if (index != NULL && index->rows_per_prefix != NULL) return rst_log_estimate(index->rows_per_prefix[columns - 1]);
+    if (each != NULL) return rst_log_estimate(each[columns - 1]);
     {
         double estimate = columns <= 5 ? usual[columns - 1] : 23;
         return estimate > rows ? rows : estimate;
@@ -92,7 +94,7 @@ void rst_estimate(const rst_table *table, rst_candidate *k) {
     double rows = index_rows(table, index), depth = rst_log_estimate(rows / 10);
     double sought = rows, factor = 15;
     const int bounds = (k->lower >= 0) + (k->upper >= 0), narrowing = bounds - k->from_null;
-    if (k->equals + k->leading > 0) sought = k->unique ? 0 : rows_after(table, index, k->leading + k->equals);
+    if (k->equals + k->leading > 0) sought = k->unique ? 0 : rows_after(table, k, k->leading + k->equals);
     if (narrowing > 0) {
         double reduced = sought - 20.0 * (narrowing == 2 ? 3 : 1);
         sought = reduced < 10 ? (sought < 10 ? sought : 10) : reduced;
@@ -115,7 +117,7 @@ void rst_estimate(const rst_table *table, rst_candidate *k) {
     if (k->source == PLAN_INDEX && !k->covering) k->cost = rst_log_add(k->cost, sought + 16);
     if (k->leading > 0) {
         /* So many values, and a little for each column because ANALYZE may be long ago. */
-        const double values = rows - rows_after(table, index, k->leading) + 5 * k->leading;
+        const double values = rows - rows_after(table, k, k->leading) + 5 * k->leading;
         k->cost += values;
         k->rows += values;
     }

@@ -32,11 +32,11 @@ static bool is_key(const rst_table *table, const sqlite3_index_info *info, int t
 
 int rst_plan_groups(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, bool *descending,
                     rst_group_term *terms, int *term_count) {
-    const rst_index *index = k->source == PLAN_INDEX ? &table->indexes[k->index] : NULL;
+    const double *each = rst_walked_key_of(table, k->index).rows_per_prefix;
     int lead = 0;
     *term_count = 0;
-    if (info->nOrderBy == 0 || (index == NULL && k->source != PLAN_KEY) || k->unique || k->in > 0 || k->leading > 0 ||
-        sqlite3_vtab_distinct(info) != 0)
+    if (info->nOrderBy == 0 || (k->source != PLAN_INDEX && k->source != PLAN_KEY) || k->unique || k->in > 0 ||
+        k->leading > 0 || sqlite3_vtab_distinct(info) != 0)
         return 0;
     while (lead < info->nOrderBy && k->equals + lead < k->part_count) {
         const rst_part *part = &k->parts[k->equals + lead];
@@ -45,9 +45,7 @@ int rst_plan_groups(const rst_table *table, sqlite3_index_info *info, const rst_
         *descending = reversed;
         lead++;
     }
-    if (lead == 0 ||
-        (index != NULL && index->rows_per_prefix != NULL && index->rows_per_prefix[k->equals + lead - 1] > MOST_ROWS))
-        return 0;
+    if (lead == 0 || (each != NULL && each[k->equals + lead - 1] > MOST_ROWS)) return 0;
     for (int i = lead; i < info->nOrderBy; i++) {
         const int column = is_rowid(table, info->aOrderBy[i].iColumn) ? -1 : info->aOrderBy[i].iColumn;
         if (*term_count == GROUP_TERMS || column >= table->column_count ||

@@ -96,7 +96,7 @@ bool rst_update_is_gathered(const rst_table *table, const rst_statement_parts *p
 /* The index that a row of EXPLAIN QUERY PLAN names; "": it goes by the table or its key; null: that is unclear. */
 static char *index_of_plan(const rst_table *table, const rst_code *code, const char *detail) {
     static const char word[] = " INDEX ";
-    bool analyzed = false;
+    bool analyzed = table->rows_per_key_prefix != NULL;
     const char *at = detail == NULL ? NULL : strstr(detail, word), *end;
     /* The schema database has no figures of ANALYZE to choose among indexes by. */
     for (int i = 0; i < table->index_count; i++) analyzed |= table->indexes[i].rows_per_prefix != NULL;

@@ -57,15 +57,14 @@ static bool sorts_plainly(const rst_syntax *order) {
     return true;
 }
 
-/* Whether an index that has few values in some first columns begins with all of these, behind others or not. */
+/* Whether a key that has few values in some first columns begins with all of these, behind others or not. */
 static bool are_few(const rst_table *table, uint64_t columns) {
-    for (int i = 0; i < table->index_count; i++) {
-        const rst_index *index = &table->indexes[i];
+    for (int i = -1; i < table->index_count; i++) {
+        const rst_walked_key key = rst_walked_key_of(table, i);
         uint64_t left = columns;
-        for (int p = 0; p < index->part_count && index->rows_per_prefix != NULL; p++) {
-            if (index->rows_per_prefix[p] < ROWS_OF_A_VALUE) break;
-            if (index->parts[p].column >= 0 && index->parts[p].column < 64)
-                left &= ~((uint64_t)1 << index->parts[p].column);
+        for (int p = 0; p < key.part_count && key.rows_per_prefix != NULL; p++) {
+            if (key.rows_per_prefix[p] < ROWS_OF_A_VALUE) break;
+            if (key.parts[p].column >= 0 && key.parts[p].column < 64) left &= ~((uint64_t)1 << key.parts[p].column);
             if (left == 0) return true;
         }
     }

@@ -103,15 +103,14 @@ static bool holds(const rst_syntax *condition, const char *column, bool *listed)
 static bool leads_alone(const rst_table *table, int column, const rst_syntax *where, bool *listed) {
     int leading = -1, other = 0;
     for (int i = table->without_rowid ? -1 : 0; i < table->index_count; i++) {
-        const rst_index *index = i < 0 ? NULL : &table->indexes[i];
-        const rst_part *parts = index == NULL ? table->key : index->parts;
-        const int count = index == NULL ? table->key_count : index->part_count;
+        const rst_walked_key key = rst_walked_key_of(table, i);
+        const rst_part *parts = key.parts;
         bool lists = false;
         int held = 0;
-        while (held < count && parts[held].column >= 0 && parts[held].column != column && where != NULL &&
+        while (held < key.part_count && parts[held].column >= 0 && parts[held].column != column && where != NULL &&
                holds(where->first, table->columns[parts[held].column].name, &lists))
             held++;
-        if ((index == NULL || index->where == NULL) && held < count && parts[held].column == column) {
+        if ((i < 0 || table->indexes[i].where == NULL) && held < key.part_count && parts[held].column == column) {
             if (held > leading) *listed = lists;
             if (held > leading) leading = held;
         } else if (held > other) {

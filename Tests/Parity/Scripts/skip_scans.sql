@@ -74,3 +74,27 @@ SELECT k, typeof(v), v, n FROM several INDEXED BY several_kv WHERE v = 16 ORDER 
 SELECT DISTINCT k FROM several WHERE v = '17' ORDER BY k;
 SELECT o.id, x.k, x.v, x.n FROM t o JOIN several x INDEXED BY several_kv ON x.v = o.made WHERE o.id < 5 ORDER BY 1, 2, 3, 4;
 SELECT o.id, x.k, x.v, x.n FROM t o JOIN several x INDEXED BY several_kv ON x.v = o.id || '' WHERE o.id BETWEEN 15 AND 18 ORDER BY 1, 2, 3, 4;
+-- The key of a table WITHOUT ROWID.
+EXPLAIN QUERY PLAN SELECT * FROM w WHERE d = 77;
+CREATE TABLE keyed (s TEXT COLLATE NOCASE, n, d INT, v, PRIMARY KEY (s DESC, n, d)) WITHOUT ROWID;
+INSERT INTO keyed SELECT CASE id % 3 WHEN 0 THEN 'S' || (id % 2) WHEN 1 THEN 's1' ELSE 'z' END,
+  CASE id % 5 WHEN 0 THEN 16 WHEN 1 THEN '16' WHEN 2 THEN x'3136' WHEN 3 THEN 'long' || hex(zeroblob(400)) ELSE id % 40 END, id, id % 7 FROM t;
+ANALYZE;
+EXPLAIN QUERY PLAN SELECT v FROM keyed WHERE n = x'3136';
+EXPLAIN QUERY PLAN SELECT v FROM keyed WHERE d = 7;
+SELECT s, typeof(n), d FROM keyed WHERE n = '16' AND d < 200 ORDER BY s DESC, n, d;
+SELECT s, typeof(n), d FROM keyed WHERE n = 16 AND d < 200 ORDER BY s, n DESC, d DESC;
+SELECT s, length(n), d FROM keyed WHERE n > 'l' AND d > 550 ORDER BY s, n, d LIMIT 9;
+SELECT s, d FROM keyed WHERE d IN (7, 11, '12', 599) ORDER BY d;
+SELECT o.id, x.s, x.d FROM t o LEFT JOIN keyed x ON x.d = o.id + 100 WHERE o.id < 5 ORDER BY 1, 2, 3;
+SELECT DISTINCT s COLLATE BINARY FROM keyed WHERE d < 9 ORDER BY 1;
+SELECT DISTINCT a FROM w WHERE d > 300 ORDER BY a;
+SELECT count(DISTINCT a) FROM w WHERE c = 11;
+BEGIN;
+DELETE FROM keyed WHERE n = 16;
+UPDATE keyed SET v = d WHERE d BETWEEN 100 AND 140;
+UPDATE keyed SET n = d WHERE d BETWEEN 120 AND 180;
+SELECT count(*), sum(v), count(DISTINCT s), sum(typeof(n) = 'integer') FROM keyed;
+UPDATE OR REPLACE keyed SET d = 5 WHERE d > 500;
+SELECT s, length(n), d, v FROM keyed WHERE d = 5 ORDER BY s COLLATE BINARY, n;
+ROLLBACK;
