@@ -18,8 +18,8 @@
 ** text has it, and kept if it gives what that text became.
 **
 ** Invariant: what is said is what the long way (rst_rewrite) would make of the text under this very schema. What is
-** remembered is forgotten when the schema changes, or that of an attached store. What a text becomes is told while no temp
-** table, and none of an attached native file, can take a table's name.
+** remembered is forgotten when the schema changes, or that of an attached store. What a text becomes is told while no
+** temp table, and none of an attached native file, can take a table's name.
 */
 #include "interface/attached.h"
 #include "parser/shape.h"
