@@ -1,8 +1,8 @@
 /*
 ** corrupt.c - a store's file damaged in every way and opened again, each time in a process of its own.
 **
-** Usage: corrupt FOLDER SECONDS SEED. First the file is cut at every page and at odd sizes, then page headers are
-** overwritten and sizes of keys changed, then bits flip at random for SECONDS. Each child opens the damaged copy, reads
+** Usage: corrupt FOLDER SECONDS SEED. First the file is cut at every page and at odd sizes, then page headers, sizes of
+** keys and flags of entries are changed, then bits flip at random for SECONDS. Each child opens the damaged copy, reads
 ** every table in several ways, checks the store, writes to it, and tells how that went: sound (every answer as before),
 ** rows (answers that decode but are others, and the check finds it), refused (an error), or crashed, inside liblmdb or
 ** outside of it. Without checksums the check cannot know what the file holds once, as long as it decodes and keys stay
@@ -427,9 +427,13 @@ int main(int count, char **arguments) {
             write_damaged(size);
             try_it("key size", page * 4096 + entry, size);
             at[entry + 6] ^= 0x40;
+            at[entry + 4] ^= 4; /* a store's trees hold no duplicates */
+            write_damaged(size);
+            try_it("entry flags", page * 4096 + entry, size);
+            at[entry + 4] ^= 4;
         }
     }
-    if (strcmp(engine, "lmdb") == 0) report("key sizes");
+    if (strcmp(engine, "lmdb") == 0) report("key sizes and entry flags");
     ours += counts[IN_OURS] + counts[MISSED] + counts[UNSEEN];
     memset(counts, 0, sizeof counts);
     time_t until = time(NULL) + seconds, bits_until = until - seconds / 3;

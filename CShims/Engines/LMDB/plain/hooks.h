@@ -49,6 +49,9 @@ typedef struct lmdb_hooks {
     void (*map_moved)(rootstock_environment *environment, uint64_t file_bytes);
     /* LMDB's environment is about to be closed: for good, or to be opened anew. */
     void (*close)(rootstock_environment *environment, int for_good);
+    /* LMDB is about to go through the records of the unnamed tree, in this read transaction. It believes what a page
+    ** says: an entry that claims duplicates ends the process. MDB_CORRUPTED: it must not. */
+    int (*check_records)(rootstock_environment *environment, MDB_txn *txn);
     /* In a read transaction that opens trees, a cursor stands on the record of one; *handle is the tree opened before
     ** it. 1: it is open by now, by *handle. 0: LMDB has to open it. */
     int (*open_tree)(rootstock_environment *environment, MDB_txn *txn, const MDB_val *name, const MDB_val *record,

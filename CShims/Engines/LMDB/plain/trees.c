@@ -104,7 +104,9 @@ static int open_unknown_trees(rootstock_environment *environment, MDB_txn *txn, 
     int code = mdb_dbi_flags(txn, environment->unnamed, &flags);
     /* In a file of another program the unnamed tree may hold duplicates or integers: then LMDB keeps no tree in it. */
     if (code != MDB_SUCCESS || flags & (MDB_DUPSORT | MDB_INTEGERKEY)) return code;
-    code = mdb_cursor_open(txn, environment->unnamed, &cursor);
+    const lmdb_hooks *hooks = environment->layers->hooks;
+    if (hooks->check_records != NULL) code = hooks->check_records(environment, txn);
+    if (code == MDB_SUCCESS) code = mdb_cursor_open(txn, environment->unnamed, &cursor);
     if (code != MDB_SUCCESS) return code;
     while ((code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) == MDB_SUCCESS) {
         int found;

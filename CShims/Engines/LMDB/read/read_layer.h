@@ -59,6 +59,8 @@ static inline const lmdb_meta_page *lmdb_meta_of(const rootstock_environment *en
 /* read/snapshot.c */
 /* Sets the environment's map if it is not known and can be. Inside a live transaction. */
 void rootstock_lmdb_learn_map(rootstock_environment *environment);
+/* lmdb_hooks.check_records. */
+int rootstock_lmdb_check_records(rootstock_environment *environment, MDB_txn *txn);
 /* LMDB has mapped the file anew, or is about to: nothing is live. */
 void rootstock_lmdb_forget_map(rootstock_environment *environment);
 /* What a transaction whose snapshot walks knows of the tree; the transaction's own, until its next call. Returns LMDB's

@@ -20,12 +20,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "read/entries.h"
 #include "read/readahead.h"
-
-#define PAGE_HEADER 16
-#define BRANCH_PAGE 0x01u
-#define LEAF_PAGE 0x02u
-#define TREE_VALUE 0x02u
 
 /* Is the format that of this machine, and does an address tell where its page begins? */
 static int is_readable(const rootstock_environment *environment) {
@@ -67,7 +63,7 @@ static int find_first_leaf(const rootstock_environment *environment, uint64_t ro
     unsigned char *page = malloc(size);
     if (page == NULL) return ENOMEM;
     for (int depth = 0; !found && depth < LMDB_DEPTH_LIMIT && number >= 2 && number < pages; depth++) {
-        uint16_t parts[4], offset, child[3];
+        uint16_t parts[4], offset, flags, child[3];
         uint64_t own;
         code = read_page(environment, number, page);
         if (code != MDB_SUCCESS) break;
@@ -78,6 +74,8 @@ static int find_first_leaf(const rootstock_environment *environment, uint64_t ro
         if (parts[2] < PAGE_HEADER + (leaf ? 2 : 4) || parts[2] > parts[3] || parts[3] > size) break;
         memcpy(&offset, page + PAGE_HEADER, sizeof offset);
         if (offset > size - 8) break;
+        memcpy(&flags, page + offset + 4, sizeof flags);
+        if (leaf && flags & DUPLICATE_VALUES) break; /* LMDB ends the process on it */
         found = leaf;
         *result = number;
         memcpy(child, page + offset, sizeof child);
@@ -220,6 +218,30 @@ void rootstock_lmdb_learn_map(rootstock_environment *environment) {
         mdb_txn_abort(probe->below.txn);
     }
     free(probe);
+}
+
+int rootstock_lmdb_check_records(rootstock_environment *environment, MDB_txn *txn) {
+    lmdb_path path = {0};
+    MDB_val key, value;
+    if (environment->layers->page_access == ROOTSTOCK_PAGE_ACCESS_NONE) return MDB_SUCCESS;
+    lmdb_read_transaction *probe = calloc(1, sizeof *probe);
+    if (probe == NULL) return ENOMEM;
+    probe->below = (rootstock_transaction){.environment = environment, .txn = txn};
+    int code = take_snapshot(&probe->below);
+    const lmdb_snapshot *snapshot = &probe->snapshot;
+    if (code == MDB_SUCCESS && snapshot->walks) {
+        uint64_t records = 0;
+        code = rootstock_lmdb_pages_edge(snapshot, snapshot->main_root, 0, &path, &key, &value);
+        while (code == MDB_SUCCESS) {
+            for (uint32_t i = 0; i + 1 < path.height; i++)
+                if (path.places[i].count < 2) code = MDB_CORRUPTED; /* LMDB ends the process on such a page */
+            if (++records > snapshot->main_entries) code = MDB_CORRUPTED;
+            if (code == MDB_SUCCESS) code = rootstock_lmdb_pages_next(snapshot, &path, &key, &value);
+        }
+        if (code == MDB_NOTFOUND) code = MDB_SUCCESS;
+    }
+    free(probe);
+    return code == MDB_BAD_TXN ? MDB_SUCCESS : code; /* uncertain: a commit is under way, and LMDB reads */
 }
 
 /*

@@ -86,6 +86,7 @@ const lmdb_hooks rootstock_lmdb_hooks = {
     .reopened = reopened,
     .map_moved = map_moved,
     .close = close_environment,
+    .check_records = rootstock_lmdb_check_records,
     .open_tree = rootstock_lmdb_open_tree_alike,
     .await_own_writer = rootstock_lmdb_await_later,
     .before_write = before_write,
