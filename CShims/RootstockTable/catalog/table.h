@@ -92,11 +92,18 @@ struct rst_foreign_key {
 };
 
 /* A column that the rows of one group are sorted by (scan_groups.c). */
-enum { GROUP_TERMS = 8, ROW_BOUND_TERMS = 4 };
+enum { GROUP_TERMS = 8 };
 typedef struct rst_group_term {
     int16_t column;
     uint8_t descending;
 } rst_group_term;
+
+/* A row value that bounds a walk, (a, b) > (x, y): how many columns are bounded, and the arguments of xFilter that their
+** values are (row_bound.c). 0: there is none. Of a candidate it has the numbers of the constraints that tell them. */
+enum { ROW_BOUND_TERMS = 4 };
+typedef struct rst_row_bound {
+    int count, at[ROW_BOUND_TERMS];
+} rst_row_bound;
 
 /* A way to reach rows; made by xBestIndex, found again by number in xFilter. See plan.c for the meaning. */
 typedef struct rst_plan {
@@ -110,10 +117,8 @@ typedef struct rst_plan {
     int lower;                    /* 0, or SQLITE_INDEX_CONSTRAINT_GT / GE / ISNOTNULL, on the column after those */
     int upper;                    /* 0, or SQLITE_INDEX_CONSTRAINT_LT / LE */
     bool lower_literal, upper_literal; /* the bound stands in the statement */
-    /* The bounded column and those behind it that a row value bounds with it, and the arguments that their values are
-    ** (row_bound.c); or 0. */
-    int beyond, beyond_at[ROW_BOUND_TERMS];
-    bool rowid_bounds; /* they are of the rowid, which stands behind all columns of the index */
+    rst_row_bound beyond[2];           /* what row values say of the bounded column and those behind it: below, above */
+    bool rowid_bounds;                 /* they are of the rowid, which stands behind all columns of the index */
     bool descending;
     bool
         /* the order is that of the whole key: of columns, too, that are held equal to what may stand for several values

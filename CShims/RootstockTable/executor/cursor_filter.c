@@ -192,7 +192,9 @@ static int filter_ranges(rst_cursor *k, int count, sqlite3_value **values) {
     parts = rst_walked_key_of(table, plan->index).parts;
     code = plan->in > 0 ? rst_ranges_in(table, plan, parts + plan->leading, count, values, &k->ranges)
                         : rst_ranges_make(table, plan, parts + plan->leading, values, &k->ranges);
-    if (code == SQLITE_OK && plan->beyond > 0) code = rst_ranges_narrow(table, plan, parts, values, &k->ranges);
+    for (int side = 0; side < 2 && code == SQLITE_OK; side++) {
+        if (plan->beyond[side].count > 0) code = rst_ranges_narrow(table, plan, parts, side, values, &k->ranges);
+    }
     if (code == SQLITE_OK && k->detached) code = SQLITE_NOMEM; /* for a question: SQLite has rolled everything back */
     if (code != SQLITE_OK) return code;
     k->range = plan->descending ? k->ranges.count - 1 : 0;

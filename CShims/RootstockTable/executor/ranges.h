@@ -37,9 +37,9 @@ int rst_ranges_make(const rst_table *table, const rst_plan *plan, const rst_part
 /* The same for a plan with an IN (plan->in): the union over its values. */
 int rst_ranges_in(const rst_table *table, const rst_plan *plan, const rst_part *parts, int count,
                   sqlite3_value **values, rst_ranges *ranges);
-/* row_bound.c: the range that rst_ranges_make gave, narrowed by a row value's further columns (plan->beyond). */
-int rst_ranges_narrow(const rst_table *table, const rst_plan *plan, const rst_part *parts, sqlite3_value **values,
-                      rst_ranges *ranges);
+/* row_bound.c: the range that rst_ranges_make gave, narrowed by a row value (plan->beyond[side]). */
+int rst_ranges_narrow(const rst_table *table, const rst_plan *plan, const rst_part *parts, int side,
+                      sqlite3_value **values, rst_ranges *ranges);
 void rst_ranges_free(rst_ranges *ranges);
 
 /* ---- rowid_values.c ---- */

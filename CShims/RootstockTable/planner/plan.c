@@ -164,10 +164,13 @@ static int choose(rst_table *table, sqlite3_index_info *info, const rst_candidat
             (certain && !k->automatic_whole && is_exact_bound(table, info, k, k->upper));
     }
     for (int i = 0; i < k->automatic; i++) info->aConstraintUsage[k->automatic_terms[i]].argvIndex = argument++;
-    for (plan.beyond = 0; plan.beyond < k->beyond; plan.beyond++) {
-        plan.beyond_at[plan.beyond] = argument - 1;
-        info->aConstraintUsage[k->beyond_terms[plan.beyond]].argvIndex = argument++;
-        info->aConstraintUsage[k->beyond_terms[plan.beyond]].omit = 1;
+    for (int side = 0; side < 2; side++) {
+        plan.beyond[side].count = k->beyond[side].count;
+        for (int i = 0; i < k->beyond[side].count; i++) {
+            plan.beyond[side].at[i] = argument - 1;
+            info->aConstraintUsage[k->beyond[side].at[i]].argvIndex = argument++;
+            info->aConstraintUsage[k->beyond[side].at[i]].omit = 1;
+        }
     }
     for (int i = 0; i < k->rests; i++) {
         /* Not read by xFilter: so that SQLite takes the constraint for used. */

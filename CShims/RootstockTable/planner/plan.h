@@ -35,13 +35,12 @@ typedef struct rst_candidate {
     int groups;                         /* ... and does, as in rst_plan */
     int equal[64];                      /* constraint numbers */
     int equals;
-    int in;           /* the equality, from 1, that is an IN taken whole; or 0 */
-    bool lists;       /* an IN of any column is taken whole, because its rows are in the order asked for */
-    int lower, upper; /* constraint numbers, or -1 */
-    int beyond;       /* as in rst_plan, with constraint numbers */
-    int beyond_terms[ROW_BOUND_TERMS];
-    bool from_null;     /* the lower one is IS NOT NULL: SQLite takes it to leave no row out */
-    int rests_on[64];   /* constraints that imply the WHERE of a partial index */
+    int in;                  /* the equality, from 1, that is an IN taken whole; or 0 */
+    bool lists;              /* an IN of any column is taken whole, because its rows are in the order asked for */
+    int lower, upper;        /* constraint numbers, or -1 */
+    rst_row_bound beyond[2]; /* as in rst_plan */
+    bool from_null;          /* the lower one is IS NOT NULL: SQLite takes it to leave no row out */
+    int rests_on[64];        /* constraints that imply the WHERE of a partial index */
     bool may_be_in[64]; /* such a constraint, an equality, may be an IN: it serves only where it is looked up as well */
     int rests;
     int skips; /* the constraint, from 1, that is an OFFSET to take; or 0 */

@@ -143,32 +143,46 @@ static bool orders_alike(const rst_table *table, int column, const rst_part *par
            sqlite3_stricmp(part->collation_name, table->columns[column].collation_name) == 0;
 }
 
-/* Finds what a row value that bounds the column says of it and the next ones (row_bounds.c). */
-static void match_beyond(const rst_table *table, const sqlite3_index_info *info, rst_candidate *k) {
+/* Finds what that row value of the statement says of the bounded column and the next ones (row_bounds.c). */
+static rst_row_bound match_row_value(const rst_table *table, const sqlite3_index_info *info, const rst_candidate *k,
+                                     int number) {
     const rst_part *first = &k->parts[k->equals];
-    bool found = k->leading == 0 && k->in == 0 && !k->from_null && (k->lower >= 0) != (k->upper >= 0);
-    k->beyond = 0;
-    while (found && k->beyond < ROW_BOUND_TERMS && k->equals + k->beyond < k->part_count) {
-        const rst_part *part = &first[k->beyond];
+    rst_row_bound bound = {0};
+    bool found = true;
+    while (found && bound.count < ROW_BOUND_TERMS && k->equals + bound.count < k->part_count &&
+           k->equals + bound.count < 64) {
+        const rst_part *part = &first[bound.count];
         found = false;
         if (part->column == -2 || part->key.collation == ROOTSTOCK_COLLATION_OWN ||
             part->key.descending != first->key.descending)
             break;
         for (int i = 0; i < info->nConstraint && !found; i++) {
             const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
-            found = constraint->usable && rst_is_row_bound(constraint, k->beyond) &&
+            found = constraint->usable && rst_is_row_bound(constraint, number, bound.count) &&
                     same_column(table, constraint->iColumn, part->column) &&
                     orders_alike(table, constraint->iColumn, part);
-            if (found) k->beyond_terms[k->beyond] = i;
+            if (found) bound.at[bound.count] = i;
         }
-        k->beyond += found;
+        bound.count += found;
     }
-    if (k->beyond == 1) k->beyond = 0;
+    return bound;
+}
+
+/* Row values whose first column is the bounded one: of each side one that says more than SQLite does. */
+static void match_beyond(const rst_table *table, const sqlite3_index_info *info, rst_candidate *k) {
+    for (int number = 0; number < ROW_BOUNDS && k->leading == 0 && k->in == 0; number++) {
+        const int side = number % 2;
+        rst_row_bound bound;
+        if (k->beyond[side].count > 0 || (side == 0 ? k->lower < 0 || k->from_null : k->upper < 0)) continue;
+        bound = match_row_value(table, info, k, number);
+        if (bound.count > 1) k->beyond[side] = bound;
+    }
 }
 
 /* Matches the constraints to the rst_candidate's columns. */
 void rst_plan_match(const rst_table *table, sqlite3_index_info *info, rst_candidate *k) {
     k->lower = k->upper = -1;
+    k->beyond[0].count = k->beyond[1].count = 0;
     for (int p = 0; p < k->part_count && p < 64; p++) {
         int found = -1;
         bool found_in = false;

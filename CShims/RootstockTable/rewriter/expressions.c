@@ -46,7 +46,7 @@ static const struct {
              {"from", SQLITE_INDEX_CONSTRAINT_GE},
              {"below", SQLITE_INDEX_CONSTRAINT_LT},
              {"upto", SQLITE_INDEX_CONSTRAINT_LE}};
-enum { KINDS = 5, SLOTS = (255 - SQLITE_INDEX_CONSTRAINT_FUNCTION + 1 - ROW_BOUND_TERMS) / KINDS };
+enum { KINDS = 5, SLOTS = (255 - SQLITE_INDEX_CONSTRAINT_FUNCTION + 1 - ROW_BOUNDS * ROW_BOUND_TERMS) / KINDS };
 /* Behind them row_bounds.c has its own. */
 enum { BEYOND = SQLITE_INDEX_CONSTRAINT_FUNCTION + SLOTS * KINDS };
 
@@ -115,10 +115,12 @@ int rst_find_function(sqlite3_vtab *vtab, int count, const char *name,
                       void (**function)(sqlite3_context *, int, sqlite3_value **), void **argument) {
     const rst_table *table = ((rst_vtab *)vtab)->table;
     if (count != 2 || strncmp(name, "rootstock_", 10) != 0) return 0;
-    if (strncmp(name + 10, "beyond_", 7) == 0 && name[17] >= '0' && name[17] < '0' + ROW_BOUND_TERMS) {
+    if (strncmp(name + 10, "beyond_", 7) == 0) {
+        const int place = atoi(name + 17);
+        if (place >= ROW_BOUNDS * ROW_BOUND_TERMS) return 0;
         *function = always_true;
         *argument = NULL;
-        return BEYOND + name[17] - '0';
+        return BEYOND + place;
     }
     for (int k = 0; k < KINDS; k++) {
         size_t size = strlen(kinds[k].name);
@@ -167,8 +169,8 @@ bool rst_expression_fits(const rst_table *table, const struct sqlite3_index_cons
                                              told->key.collation == part->key.collation));
 }
 
-bool rst_is_row_bound(const struct sqlite3_index_constraint *constraint, int place) {
-    return constraint->op == BEYOND + place;
+bool rst_is_row_bound(const struct sqlite3_index_constraint *constraint, int number, int place) {
+    return constraint->op == BEYOND + number * ROW_BOUND_TERMS + place;
 }
 
 const char *rst_hint_name(int kind) {

@@ -27,8 +27,10 @@ int rst_own_terms_tell(rst_connection *c, rst_draft *draft);
 int rst_equals_tell(rst_connection *c, rst_draft *draft);
 /* row_bounds.c: of a row value that bounds, what its columns are compared with. */
 int rst_row_bounds_tell(rst_connection *c, rst_draft *draft);
-/* Whether that constraint tells of a row value's column at that place. */
-bool rst_is_row_bound(const struct sqlite3_index_constraint *constraint, int place);
+/* Row values of a statement are told by numbers: those that bound from below have even ones, from above odd ones. */
+enum { ROW_BOUNDS = 4 };
+/* Whether that constraint tells of the column at that place of that row value. */
+bool rst_is_row_bound(const struct sqlite3_index_constraint *constraint, int number, int place);
 /* Whether something may be above or below something else in [p, end). */
 bool rst_bound_follows(const char *p, const char *end);
 /* What a change has to tell: both. */

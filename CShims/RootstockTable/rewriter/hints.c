@@ -9,7 +9,7 @@
 static int tell(rst_connection *c, rst_draft *draft, bool query) {
     int code = query ? rst_least_tell(c, draft) : SQLITE_OK;
     if (code == SQLITE_OK && query) code = rst_equals_tell(c, draft);
-    if (code == SQLITE_OK && query) code = rst_row_bounds_tell(c, draft);
+    if (code == SQLITE_OK) code = rst_row_bounds_tell(c, draft);
     if (code == SQLITE_OK && rewriter_of(c)->has_expressions) code = rst_expressions_tell(c, draft);
     if (code == SQLITE_OK && (query || rewriter_of(c)->has_exclusions)) code = rst_terms_tell(c, draft);
     if (code == SQLITE_OK && query) code = rst_sort_tell(c, draft);
@@ -34,7 +34,8 @@ int rst_transform_query(rst_connection *c, const char *text, const char *end, ch
 
 int rst_hints_add(rst_connection *c, const char *sql, const char *end, bool query, int code, char **out) {
     rst_draft draft;
-    if (code != SQLITE_OK || (!query && !rewriter_of(c)->has_expressions && !rewriter_of(c)->has_exclusions))
+    if (code != SQLITE_OK || (!query && !rewriter_of(c)->has_expressions && !rewriter_of(c)->has_exclusions &&
+                              !rst_row_value_compared(sql, end)))
         return code;
     rst_draft_begin(&draft, sql, end);
     rst_draft_take(&draft, *out);
