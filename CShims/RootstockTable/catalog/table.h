@@ -98,8 +98,8 @@ typedef struct rst_group_term {
     uint8_t descending;
 } rst_group_term;
 
-/* A row value that bounds a walk, (a, b) > (x, y): how many columns are bounded (0: there is none), and the arguments
-** of xFilter that their values are (row_bound.c). Of a candidate it has the constraints that tell them. */
+/* A row value that bounds a walk, (a, b) > (x, y). Of a plan it has the arguments of xFilter that the values are
+** (row_bound.c), of a candidate the constraints that tell them. count: of columns; 0: there is none. */
 enum { ROW_BOUND_TERMS = 4 };
 typedef struct rst_row_bound {
     int count, at[ROW_BOUND_TERMS];
