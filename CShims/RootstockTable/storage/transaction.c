@@ -188,7 +188,8 @@ int rst_write_begin(rst_connection *c, char **message) {
         }
     }
     if (store->writer_unseen) {
-        writer_abandon(c);
+        /* BEGIN keeps the lock, as natively: another writer could come before the statement that is prepared again. */
+        if (!lasting || !store->reader_pinned) writer_abandon(c);
         return SQLITE_SCHEMA;
     }
     return SQLITE_OK;
