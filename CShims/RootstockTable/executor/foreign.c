@@ -122,15 +122,28 @@ static int compare_key(const rst_foreign_key *foreign, const rst_table *parent, 
     return code;
 }
 
+/* SQLite keeps a whole number of a REAL column as an integer of few bytes, and finds no rowid by it when the row is new. */
+static bool is_stored_as_integer(const rst_table *child, int column, const rootstock_value *value) {
+    enum { STORED_BITS = 47 };
+    const double bound = (double)((int64_t)1 << STORED_BITS);
+    return child->columns[column].affinity == AFFINITY_REAL && value->type == VALUE_REAL &&
+           value->as.real >= -bound && value->as.real < bound;
+}
+
 /*
 ** Whether the parent of the new row is there. own: the key refers to the table itself, and the change sets its columns.
 ** By now the row stands in the table, while SQLite asks before it does. To see whether the row is its own parent SQLite
 ** compares the values as they are, whatever the collation (a rowid it makes a number first).
 */
-static int has_parent(rst_connection *c, const rst_foreign_key *foreign, rst_table *parent, const int *columns,
+static int has_parent(rst_table *child, const rst_foreign_key *foreign, rst_table *parent, const int *columns,
                       const rootstock_value *values, bool own, bool *exists) {
+    rst_connection *c = child->connection;
+    const int first = foreign->child_columns[0];
     likeness like = LIKE_NOT;
-    int code = own ? compare_key(foreign, parent, columns, values, values, true, &like) : SQLITE_OK;
+    int code;
+    *exists = false;
+    if (foreign->parent_key->parts == NULL && is_stored_as_integer(child, first, &values[first])) return SQLITE_OK;
+    code = own ? compare_key(foreign, parent, columns, values, values, true, &like) : SQLITE_OK;
     *exists = like == LIKE_SAME;
     if (code != SQLITE_OK || *exists) return code;
     code = rst_foreign_parent_exists(c, store_of(c)->writer, foreign, parent, columns, values, exists);
@@ -193,7 +206,7 @@ static int check_child(rst_connection *c, rst_table *table, const rootstock_valu
             if (!exists) count_violations(c, foreign, -1);
         }
         if (new_counts) {
-            code = has_parent(c, foreign, parent, columns, new_values, own && touched, &exists);
+            code = has_parent(table, foreign, parent, columns, new_values, own && touched, &exists);
             if (code != SQLITE_OK) return code;
             if (!exists && is_single(table, old_values) && !foreign->deferred && !rst_foreign_all_deferred(c)) {
                 executor->last_mode = SQLITE_ABORT; /* whatever the statement's OR */
