@@ -122,12 +122,12 @@ static int compare_key(const rst_foreign_key *foreign, const rst_table *parent, 
     return code;
 }
 
-/* SQLite keeps a whole number of a REAL column as an integer of few bytes, and finds no rowid by it when the row is new. */
+/* SQLite keeps a whole number of a REAL column as an integer of few bytes. Of a new row it finds no rowid by that. */
 static bool is_stored_as_integer(const rst_table *child, int column, const rootstock_value *value) {
     enum { STORED_BITS = 47 };
     const double bound = (double)((int64_t)1 << STORED_BITS);
-    return child->columns[column].affinity == AFFINITY_REAL && value->type == VALUE_REAL &&
-           value->as.real >= -bound && value->as.real < bound;
+    return child->columns[column].affinity == AFFINITY_REAL && value->type == VALUE_REAL && value->as.real >= -bound &&
+           value->as.real < bound;
 }
 
 /*

@@ -37,10 +37,12 @@ char rst_plan_affinity_at(const rst_table *table, int column) {
 ** SQLite checks an IN whose values come one by one again, with the column's affinity alone; that of the list is lost.
 ** '05' IN (SELECT an integer column) would fail. Only against numeric columns does that give the same. Elsewhere the
 ** list is taken whole, and then SQLite checks the IN itself. A list of rowids is taken whole because their rows can be
-** found together. So is one of any column, where its rows then come in the order asked for (plan.c).
+** found together. So is one of any column, where its rows then come in the order asked for (plan.c), and the first of
+** a DESC column. Natively that list is walked backwards.
 */
-static bool is_whole_in(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, int constraint) {
-    return (k->source == PLAN_ROWID || k->lists ||
+static bool is_whole_in(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, const rst_part *part,
+                        int constraint) {
+    return (k->source == PLAN_ROWID || k->lists || (part->key.descending && k->in == 0) ||
             rst_plan_affinity_at(table, info->aConstraint[constraint].iColumn) < AFFINITY_NUMERIC) &&
            info->aConstraint[constraint].op == SQLITE_INDEX_CONSTRAINT_EQ && sqlite3_vtab_in(info, constraint, -1);
 }
@@ -196,7 +198,7 @@ void rst_plan_match(const rst_table *table, sqlite3_index_info *info, rst_candid
             if (!constraint->usable || !same_column(table, constraint->iColumn, k->parts[p].column)) continue;
             if (!is_equality(constraint->op) || !collation_fits(info, i, &k->parts[p]) || rst_plan_is_taken(k, i))
                 continue;
-            in = is_whole_in(table, info, k, i);
+            in = is_whole_in(table, info, k, &k->parts[p], i);
             if ((in && k->in > 0) || may_be_untold_in(table, info, i)) continue;
             if (found < 0 || (constraint->op == SQLITE_INDEX_CONSTRAINT_EQ && (found_in || !in))) {
                 found = i;

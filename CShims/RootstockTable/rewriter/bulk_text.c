@@ -17,6 +17,7 @@
 #include "rewriter/expressions.h"
 #include "rewriter/hints.h"
 #include "rewriter/key_order.h"
+#include "rewriter/rewriting.h"
 #include "rewriter/update_from.h"
 #include "parser/shape.h"
 
@@ -63,6 +64,19 @@ typedef struct pieces {
     const char *key;         /* the column that is the rows' key */
 } pieces;
 
+/* Whether there is an ORDER BY below the node, or a view, which may have one. UPDATE FROM keeps it, and the last match
+** in its order counts. In the FROM of a SELECT of several tables SQLite leaves it out. */
+static bool may_be_ordered(rst_connection *c, const rst_syntax *node) {
+    rst_token schema, name;
+    if (node->kind == SYNTAX_ORDER) return true;
+    if (node->kind == SYNTAX_TABLE && (name = rst_syntax_name(node->first, &schema), rst_find_view(c, &name) != NULL))
+        return true;
+    for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
+        if (may_be_ordered(c, child)) return true;
+    }
+    return false;
+}
+
 static bool take_apart(const rst_table *table, const rst_statement_parts *parts, pieces *out) {
     const rst_syntax *where = rst_statement_part(parts, SYNTAX_WHERE);
     *out = (pieces){0};
@@ -73,6 +87,7 @@ static bool take_apart(const rst_table *table, const rst_statement_parts *parts,
         rst_has_target_hint(parts))
         return false;
     out->joined = rst_update_has_from(parts);
+    if (out->joined && may_be_ordered(table->connection, rst_statement_part(parts, SYNTAX_FROM))) return false;
     if (where != NULL && !out->joined) {
         out->where = where->first;
         if (rst_holds_a_key(table, out->where)) return false;

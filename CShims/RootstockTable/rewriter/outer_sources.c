@@ -89,7 +89,7 @@ static bool view_joins_outside(const rst_object *view) {
     return joins;
 }
 
-static const rst_object *find_view(rst_connection *c, const rst_token *name) {
+const rst_object *rst_find_view(rst_connection *c, const rst_token *name) {
     char *text = rst_token_name(name);
     const rst_object *view = text == NULL ? NULL : rst_catalog_find(&schema_of(c)->loaded, "view", text);
     sqlite3_free(text);
@@ -111,7 +111,7 @@ bool rst_is_outer_source(const rst_rewriting *w, const rst_scope_item *item) {
         common = common == NULL ? NULL : rst_syntax_child(common, SYNTAX_SELECT);
         return common != NULL && joins_outside(common);
     }
-    view = rst_has_outer_views(w->c) ? find_view(w->c, &name) : NULL;
+    view = rst_has_outer_views(w->c) ? rst_find_view(w->c, &name) : NULL;
     return view != NULL && view_joins_outside(view);
 }
 
@@ -129,7 +129,7 @@ static bool joins_known(const rst_rewriting *w, const rst_syntax *node) {
     if (node->kind == SYNTAX_TABLE && rst_syntax_child(node, SYNTAX_VECTOR) == NULL) {
         name = rst_syntax_name(node->first, &schema);
         if (!rst_syntax_defines(w->tree, &name) && rst_target(w->c, &schema, &name) == NULL &&
-            (schema.type != TOKEN_END || rewriter_of(w->c)->temporary_names || find_view(w->c, &name) == NULL))
+            (schema.type != TOKEN_END || rewriter_of(w->c)->temporary_names || rst_find_view(w->c, &name) == NULL))
             return false;
     }
     for (const rst_syntax *child = node->first; child != NULL; child = child->next) {

@@ -36,6 +36,8 @@ bool rst_has_outer_source(const rst_rewriting *w, const rst_scope *scope);
 bool rst_has_no_right_join(const rst_rewriting *w);
 /* Whether a view of the store is one. */
 bool rst_has_outer_views(rst_connection *c);
+/* The store's view of that name; or null. */
+const rst_object *rst_find_view(rst_connection *c, const rst_token *name);
 /* result_names.c: gives the result the name that SQLite gives it without an alias: its text to the next token, comments
 ** included. end: of the statement. */
 void rst_name_result(rst_edits *edits, const rst_syntax *result, const char *end);

@@ -63,3 +63,15 @@ SELECT n, v FROM t WHERE n IN (2, 1) ORDER BY n, v LIMIT 20;
 DELETE FROM t WHERE id IN (SELECT id FROM t WHERE n IN (2, 1) ORDER BY n, v LIMIT 5);
 SELECT n, v FROM t WHERE n IN (2, 1) ORDER BY n, v LIMIT 20;
 ROLLBACK;
+-- A list of a DESC column is walked backwards.
+CREATE TABLE backwards(a INTEGER, b, c INT, PRIMARY KEY(a DESC)) WITHOUT ROWID;
+CREATE INDEX backwards_c ON backwards(c DESC);
+INSERT INTO backwards VALUES (1, 2, 3), (2, 3, 4), (3, 4, 1), (4, 5, 2), (5, 6, 5);
+SELECT * FROM backwards WHERE a IN (2, 1, 5);
+SELECT * FROM backwards WHERE a IN (SELECT b FROM backwards WHERE c > 1);
+SELECT * FROM backwards WHERE c IN (2, 1, 5);
+SELECT * FROM backwards WHERE a IN (2, 1, 5) AND c IN (3, 4);
+SELECT * FROM backwards WHERE a IN (2, 1, 5) ORDER BY a;
+CREATE TABLE first_of_list(a UNIQUE ON CONFLICT IGNORE, b);
+INSERT INTO first_of_list SELECT 1, a FROM backwards WHERE a IN (4, 2);
+SELECT * FROM first_of_list;
