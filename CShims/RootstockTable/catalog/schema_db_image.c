@@ -4,12 +4,11 @@
 **
 ** To run a CREATE is to have SQLite parse it three times and to search its schema table, for each object. A database
 ** that is opened parses each text once. So a schema database begins as an image that SQLite reads as it reads a file:
-** empty trees, and a schema table whose rows are the catalog's texts (schema_image.c). Views and triggers, whose texts
-** reach further, are made by their texts (schema_sandbox.c), and get the place in the list that is the catalog's.
+** empty trees, and a schema table whose rows are the catalog's texts (schema_image.c). No text is run.
 **
-** Invariant: a text put in so is, word by word, what SQLite itself would have listed: one CREATE TABLE or INDEX of that
-** name, with nothing before, behind or beside. If a text is not plainly so, or is refused, the whole schema database is
-** made by the texts instead.
+** Invariant: a text put in so is, word by word, what SQLite itself would have listed: one CREATE of that type and name,
+** with nothing before, behind or beside. If a text is not plainly so, or is refused, the whole schema database is made
+** by the texts instead.
 */
 #include "catalog/catalog.h"
 #include "catalog/hosted.h"
@@ -128,6 +127,34 @@ static bool is_plain_index(const rst_object *object, call_words *calls) {
     return last == end;
 }
 
+/* A view, or a trigger of its table or view. */
+static bool is_plain_other(const rst_object *object) {
+    static const char view[] = "CREATE VIEW ", trigger[] = "CREATE TRIGGER ";
+    const bool is_view = strcmp(object->type, "view") == 0;
+    const char *p = object->sql, *end = p + strlen(p), *behind;
+    rst_syntax_tree tree;
+    rst_token name, none;
+    bool plain = false;
+    if (strncmp(p, is_view ? view : trigger, is_view ? sizeof view - 1 : sizeof trigger - 1) != 0) return false;
+    if (rst_syntax_parse(&tree, p, end) == SQLITE_OK) {
+        const rst_syntax *named = tree.root->first, *on = named->next;
+        p = tree.root->end;
+        behind = object->sql + (is_view ? sizeof view : sizeof trigger) - 1;
+        name = rst_token_next(&behind, end);
+        if (!is_view && on != NULL && on->kind == SYNTAX_COLUMNS) on = on->next;
+        plain = named->start == name.text && named->end == behind && is_name(&name, object->name) &&
+                rst_token_next(&p, end).type == TOKEN_END;
+        if (plain && !is_view) {
+            name = rst_syntax_name(on, &none);
+            plain = none.type == TOKEN_END && rst_token_same_name(&name, object->table_name);
+        } else if (plain) {
+            plain = strcmp(object->name, object->table_name) == 0;
+        }
+    }
+    rst_syntax_free(&tree);
+    return plain;
+}
+
 static bool is_table(const rst_object *object) {
     return strcmp(object->type, "table") == 0;
 }
@@ -143,7 +170,7 @@ static bool has_table(const rst_catalog *catalog, int index) {
     return table != NULL && table < object && strcmp(table->name, object->table_name) == 0;
 }
 
-/* The catalog's tables and indexes as rows; or null: something is not plain, or there is no memory. */
+/* The catalog as rows; or null: something is not plain, or there is no memory. */
 static rst_image_row *make_rows(const rst_catalog *catalog, int *count, call_words *calls) {
     rst_image_row *rows = sqlite3_malloc64((sqlite3_uint64)catalog->count * sizeof *rows);
     *count = 0;
@@ -160,7 +187,10 @@ static rst_image_row *make_rows(const rst_catalog *catalog, int *count, call_wor
             plain = object->sql != NULL && strlen(object->sql) > 13 && is_plain_table(object, &tree, calls);
         else if (is_index(object))
             plain = is_plain_index(object, calls) && has_table(catalog, i);
-        else
+        else if (rst_schema_sandbox_is_made(object)) {
+            plain = is_plain_other(object);
+            tree = 0;
+        } else
             continue;
         if (!plain) {
             sqlite3_free(rows);
@@ -204,41 +234,18 @@ static int insert_rows(sqlite3 *schema_db, const rst_catalog *catalog) {
         &insert, NULL);
     for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
         const rst_object *object = &catalog->objects[i];
-        if (!is_table(object) && !is_index(object)) continue;
+        const bool has_tree = (is_table(object) && !rst_object_is_virtual(object)) || is_index(object);
+        if (!has_tree && !rst_schema_sandbox_is_made(object)) continue;
         code = sqlite3_bind_int64(insert, 1, i + 1);
         if (code == SQLITE_OK) code = sqlite3_bind_text(insert, 2, object->type, -1, SQLITE_STATIC);
         if (code == SQLITE_OK) code = sqlite3_bind_text(insert, 3, object->name, -1, SQLITE_STATIC);
         if (code == SQLITE_OK) code = sqlite3_bind_text(insert, 4, object->table_name, -1, SQLITE_STATIC);
-        if (code == SQLITE_OK) code = sqlite3_bind_int64(insert, 5, rst_object_is_virtual(object) ? 0 : ++page);
+        if (code == SQLITE_OK) code = sqlite3_bind_int64(insert, 5, has_tree ? ++page : 0);
         if (code == SQLITE_OK) code = sqlite3_bind_text(insert, 6, object->sql, -1, SQLITE_STATIC);
         if (code == SQLITE_OK) code = sqlite3_step(insert) == SQLITE_DONE ? SQLITE_OK : SQLITE_ERROR;
         if (code == SQLITE_OK) code = sqlite3_reset(insert);
     }
     sqlite3_finalize(insert);
-    return code;
-}
-
-/* Views and triggers, each at its place in the list. */
-static int make_others(sqlite3 *schema_db, const rst_catalog *catalog) {
-    sqlite3_stmt *move = NULL;
-    int code = SQLITE_OK;
-    for (int i = 0; i < catalog->count && code == SQLITE_OK; i++) {
-        const rst_object *object = &catalog->objects[i];
-        if (is_table(object) || is_index(object) || !rst_schema_sandbox_is_made(object)) continue;
-        code = rst_schema_sandbox_create(schema_db, object, NULL);
-        if (code != SQLITE_OK) break;
-        (void)rst_schema_db_execute(schema_db, "PRAGMA writable_schema=ON", NULL);
-        if (move == NULL)
-            code = sqlite3_prepare_v2(
-                schema_db,
-                "UPDATE sqlite_master SET rowid=?1 WHERE rowid=(SELECT max(rowid) FROM sqlite_master) AND rowid<>?1",
-                -1, &move, NULL);
-        if (code == SQLITE_OK) code = sqlite3_bind_int64(move, 1, i + 1);
-        if (code == SQLITE_OK) code = sqlite3_step(move) == SQLITE_DONE ? SQLITE_OK : SQLITE_ERROR;
-        if (code == SQLITE_OK) code = sqlite3_reset(move);
-        (void)rst_schema_db_execute(schema_db, "PRAGMA writable_schema=OFF", NULL);
-    }
-    sqlite3_finalize(move);
     return code;
 }
 
@@ -264,7 +271,6 @@ int rst_schema_db_load(rst_connection *c, sqlite3 *schema_db, rst_function_proxi
         if (code == SQLITE_OK) code = rst_schema_db_execute(schema_db, "PRAGMA writable_schema=RESET", NULL);
     }
     if (code == SQLITE_OK) code = rst_schema_db_execute(schema_db, "SELECT 1 FROM sqlite_master", NULL);
-    if (code == SQLITE_OK) code = make_others(schema_db, catalog);
     sqlite3_free(sqlite3_str_finish(calls.words));
     return code;
 }

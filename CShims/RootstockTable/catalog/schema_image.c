@@ -204,3 +204,30 @@ int rst_image_load(sqlite3 *db, unsigned char *image, size_t size) {
     return sqlite3_deserialize(db, "main", image, (sqlite3_int64)size, (sqlite3_int64)size,
                                SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE);
 }
+
+int rst_image_append(sqlite3 *db, const rst_image_row *rows, int count) {
+    sqlite3_stmt *insert = NULL;
+    int code = sqlite3_exec(db, "PRAGMA writable_schema=ON; BEGIN", NULL, NULL, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_prepare_v2(
+            db, "INSERT INTO sqlite_master(type, name, tbl_name, rootpage, sql) VALUES (?1, ?2, ?3, 0, ?4)", -1,
+            &insert, NULL);
+    for (int i = 0; i < count && code == SQLITE_OK; i++) {
+        const char *texts[] = {rows[i].type, rows[i].name, rows[i].table, rows[i].sql};
+        for (int k = 0; k < 4 && code == SQLITE_OK; k++)
+            code = sqlite3_bind_text(insert, k + 1, texts[k], -1, SQLITE_STATIC);
+        if (code == SQLITE_OK) code = sqlite3_step(insert) == SQLITE_DONE ? SQLITE_OK : SQLITE_ERROR;
+        if (code == SQLITE_OK) code = sqlite3_reset(insert);
+    }
+    sqlite3_finalize(insert);
+    return code == SQLITE_OK ? sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) : code;
+}
+
+int rst_image_copy(sqlite3 *to, sqlite3 *from) {
+    sqlite3_backup *copy = sqlite3_backup_init(to, "main", from, "main");
+    int stepped, code;
+    if (copy == NULL) return sqlite3_errcode(to) == SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_ERROR;
+    stepped = sqlite3_backup_step(copy, -1);
+    code = sqlite3_backup_finish(copy);
+    return code == SQLITE_OK && stepped != SQLITE_DONE ? SQLITE_ERROR : code;
+}

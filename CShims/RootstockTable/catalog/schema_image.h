@@ -22,5 +22,10 @@ typedef struct rst_image_row {
 unsigned char *rst_image_make(const rst_image_row *rows, int count, bool *listed, size_t *size);
 /* Makes it the main database of a connection that was just opened. Frees it in any case. */
 int rst_image_load(sqlite3 *db, unsigned char *image, size_t size);
+/* Writes rows without trees behind those of a connection's schema table, by a statement. SQLite has not read them. */
+int rst_image_append(sqlite3 *db, const rst_image_row *rows, int count);
+/* Copies the main database. As a backup it counts no changes and asks no authorizer. SQLITE_OK, SQLITE_NOMEM or
+** SQLITE_ERROR, where a statement uses it. */
+int rst_image_copy(sqlite3 *to, sqlite3 *from);
 
 #endif

@@ -12,6 +12,7 @@ typedef struct rst_programs {
     int trigger_objects;          /* views and triggers made for triggers */
     struct rst_made *made;        /* those of main, by number (trigger.c) */
     int made_count, made_next;
+    bool made_wait;         /* they are made, and put into main together */
     bool temporary_used;    /* there has been one: temp may hold their texts (temporary.c) */
     int64_t hidden_version; /* of temp's schema, when the triggers were made */
     uint64_t hidden_tables; /* which of the store's tables it hid then, hashed */

@@ -14,6 +14,7 @@
 ** anew at each change.
 */
 #include "program/program.h"
+#include "catalog/schema_image.h"
 #include "catalog/triggers.h"
 #include "rewriter/trigger_list.h"
 #include "rewriter/trigger_text.h"
@@ -41,16 +42,20 @@ static void append_columns(const rst_table *table, const rst_trigger_values *val
     }
 }
 
+enum { MANY_TRIGGERS = 16 }; /* that are put into main at once when a store is opened */
+
 /* What main has, by number: the texts behind the schema's name, as SQLite keeps them. */
 typedef struct rst_made {
     char *view, *trigger;
     bool taken; /* by a trigger of the schema, or by an object of the application's */
+    bool waits; /* main does not have them yet */
 } rst_made;
 
 static void made_clear(rst_made *made) {
     sqlite3_free(made->view);
     sqlite3_free(made->trigger);
     made->view = made->trigger = NULL;
+    made->waits = false;
 }
 
 void rst_triggers_made_free(rst_connection *c) {
@@ -150,8 +155,9 @@ static int make(rst_connection *c, bool in_temp, int number, char *view, char *t
                        strcmp(made->trigger, behind_schema(trigger, "TRIGGER", true)) == 0;
     if (code == SQLITE_OK && !there) {
         if (made->view != NULL) code = drop(c, number, message);
-        if (code == SQLITE_OK) code = rst_execute(c, message, "%s", view);
-        if (code == SQLITE_OK) code = rst_execute(c, message, "%s", trigger);
+        made->waits = programs_of(c)->made_wait && !in_temp;
+        if (code == SQLITE_OK && !made->waits) code = rst_execute(c, message, "%s", view);
+        if (code == SQLITE_OK && !made->waits) code = rst_execute(c, message, "%s", trigger);
         if (code == SQLITE_OK && !in_temp) {
             made->view = sqlite3_mprintf("%s", behind_schema(view, "VIEW", true));
             made->trigger = sqlite3_mprintf("%s", behind_schema(trigger, "TRIGGER", true));
@@ -160,6 +166,71 @@ static int make(rst_connection *c, bool in_temp, int number, char *view, char *t
     }
     sqlite3_free(view);
     sqlite3_free(trigger);
+    return code;
+}
+
+/* The rows that main will have for those that wait. Returns how many. A null among their texts: no memory. */
+static int waiting_rows(const rst_programs *programs, rst_image_row *rows) {
+    int count = 0;
+    for (int i = 0; i < programs->made_count; i++) {
+        const rst_made *made = &programs->made[i];
+        char *view;
+        if (!made->waits) continue;
+        view = sqlite3_mprintf("rootstock view %d", i);
+        rows[count++] = (rst_image_row){0, "view", view, view, sqlite3_mprintf("CREATE VIEW %s", made->view), 0};
+        rows[count++] = (rst_image_row){0,
+                                        "trigger",
+                                        sqlite3_mprintf("rootstock trigger %d", i),
+                                        view,
+                                        sqlite3_mprintf("CREATE TRIGGER %s", made->trigger),
+                                        0};
+    }
+    return count;
+}
+
+/* Puts those that wait into main by the rows of its schema table, which are written on a copy of it. SQLite would
+** search the table for each CREATE: many take time by the square of their number. SQLITE_ERROR: nothing was done. */
+static int put_at_once(rst_connection *c) {
+    const rst_programs *programs = programs_of(c);
+    rst_image_row *rows = sqlite3_malloc64(((sqlite3_uint64)programs->made_count * 2 + 1) * sizeof *rows);
+    const int count = rows == NULL ? 0 : waiting_rows(programs, rows);
+    sqlite3 *other = NULL;
+    int code = rows == NULL ? SQLITE_NOMEM
+                            : sqlite3_open_v2(":memory:", &other, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+    for (int i = 0; i < count; i++)
+        if (rows[i].name == NULL || rows[i].sql == NULL) code = SQLITE_NOMEM;
+    if (code == SQLITE_OK) code = rst_image_copy(other, c->db);
+    if (code == SQLITE_OK) code = rst_image_append(other, rows, count);
+    if (code == SQLITE_OK)
+        code = rst_read_list_anew(other, NULL); /* a text that SQLite refuses is told of by its CREATE */
+    if (code == SQLITE_OK) code = rst_image_copy(c->db, other);
+    sqlite3_close(other);
+    for (int i = 0; i < count; i++) {
+        sqlite3_free((char *)rows[i].sql);
+        if (rows[i].type[0] == 'v') continue;
+        sqlite3_free((char *)rows[i].name);
+        sqlite3_free((char *)rows[i].table); /* the view's name, too */
+    }
+    sqlite3_free(rows);
+    return code == SQLITE_OK || code == SQLITE_NOMEM ? code : SQLITE_ERROR;
+}
+
+/* The same; few of them by statements. */
+static int put_waiting(rst_connection *c, char **message) {
+    rst_programs *programs = programs_of(c);
+    int count = 0, code = SQLITE_ERROR;
+    bool there;
+    for (int i = 0; i < programs->made_count; i++) count += programs->made[i].waits;
+    if (count >= MANY_TRIGGERS) code = put_at_once(c);
+    there = code == SQLITE_OK;
+    if (code == SQLITE_ERROR) code = SQLITE_OK;
+    for (int i = 0; i < programs->made_count && code == SQLITE_OK; i++) {
+        rst_made *made = &programs->made[i];
+        if (made->waits && !there) code = rst_execute(c, message, "CREATE VIEW main.%s", made->view);
+        if (made->waits && !there && code == SQLITE_OK)
+            code = rst_execute(c, message, "CREATE TRIGGER main.%s", made->trigger);
+        made->waits = false;
+    }
     return code;
 }
 
@@ -345,6 +416,7 @@ static int load_all(rst_connection *c, char **message) {
     if (code == SQLITE_OK && !rewriter->triggers.made) code = made_read(c);
     if (code == SQLITE_OK) code = claim_numbers(c);
     rst_trigger_doubts_spread(c);
+    programs->made_wait = !rewriter->triggers.made;
     for (int i = 0; i < rewriter->triggers.count && code == SQLITE_OK; i++) {
         if (!rewriter->triggers.all[i].is_view) code = load_listed(c, &rewriter->triggers.all[i], message);
     }
@@ -355,6 +427,8 @@ static int load_all(rst_connection *c, char **message) {
         code = load_trigger(c, rewriter->temporary_triggers[i], &number, &trigger, message);
         if (trigger != NULL) rst_trigger_free(trigger);
     }
+    programs->made_wait = false;
+    if (code == SQLITE_OK) code = put_waiting(c, message);
     for (int i = 0; i < programs->made_count && code == SQLITE_OK; i++) {
         if (programs->made[i].view != NULL && !programs->made[i].taken) code = drop(c, i, message);
     }

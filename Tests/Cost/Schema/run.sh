@@ -46,6 +46,7 @@ alter 10
 open 3
 check 5
 info 2
+beside-open 2
 beside-create 4
 beside-drop 4
 beside-index 4
