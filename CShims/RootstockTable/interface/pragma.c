@@ -115,6 +115,15 @@ static int prepare_on(sqlite3_vtab_cursor *base, sqlite3 *db, char *sql) {
     return code;
 }
 
+/* Views name functions that the application may have registered after the schema database was made. */
+static int learn_functions(rst_connection *c) {
+    rst_schema *schema = schema_of(c);
+    int i = 0;
+    while (i < schema->loaded.count && !rst_object_is(&schema->loaded.objects[i], "view")) i++;
+    return i == schema->loaded.count ? SQLITE_OK
+                                     : rst_function_proxies_sync(c, schema->schema_db, &schema->function_proxies);
+}
+
 static bool is_list(const sqlite3_vtab_cursor *base) {
     return strcmp(definition_of(base)->name, "rootstock_pragma_table_list") == 0;
 }
@@ -138,9 +147,10 @@ static int list_next(sqlite3_vtab_cursor *base) {
         code = prepare_on(
             base, a->inner,
             sqlite3_mprintf("SELECT %Q,name,type,ncol,wr,strict FROM %s(?1,'main')", schema, definition->name));
-    else if (cursor->place == 0 && store_of(c)->shared != NULL && !schema_of(c)->sidecar)
-        code = prepare_on(base, schema_of(c)->schema_db, sqlite3_mprintf("%s", definition->sql));
-    else /* not pragma_table_list(), which takes no schema and would connect every table of the store */
+    else if (cursor->place == 0 && store_of(c)->shared != NULL && !schema_of(c)->sidecar) {
+        code = learn_functions(c);
+        if (code == SQLITE_OK) code = prepare_on(base, schema_of(c)->schema_db, sqlite3_mprintf("%s", definition->sql));
+    } else /* not pragma_table_list(), which takes no schema and would connect every table of the store */
         code = prepare_on(base, c->db,
                           cursor->name == NULL ? sqlite3_mprintf("PRAGMA \"%w\".table_list", schema)
                                                : sqlite3_mprintf("PRAGMA \"%w\".table_list(%Q)", schema, cursor->name));
@@ -214,11 +224,16 @@ static int prepare(rst_connection *c, sqlite3_vtab_cursor *base, const char *nam
     bool rows = strcmp(definition->name, "rootstock_pragma_foreign_key_check") == 0;
     rst_attached *a = definition->plain ? attached_of(c, name, place) : NULL;
     if (definition->sql == NULL) return prepare_on(base, schema_db, rst_temporary_triggers_listed(c));
-    if (place == NULL && definition->plain && name != NULL)
+    if (place == NULL && definition->plain && name != NULL) {
+        const char *pragma = definition->name + sizeof "rootstock_pragma_" - 1;
         /* The PRAGMA itself: the same rows as its table-valued function, which prepares it anew for each call. */
-        return prepare_on(
-            base, schema_db,
-            sqlite3_mprintf("PRAGMA main.%s(%Q)", definition->name + sizeof "rootstock_pragma_" - 1, name));
+        int code = prepare_on(base, schema_db, sqlite3_mprintf("PRAGMA main.%s(%Q)", pragma, name));
+        if (code != SQLITE_ERROR) return code;
+        rst_forget_message(&base->pVtab->zErrMsg);
+        code = learn_functions(c);
+        return code == SQLITE_OK ? prepare_on(base, schema_db, sqlite3_mprintf("PRAGMA main.%s(%Q)", pragma, name))
+                                 : code;
+    }
     if (a != NULL) return prepare_on(base, a->inner, sqlite3_mprintf("SELECT * FROM %s(?1)", definition->name));
     if (!definition->argument && schema_of(c)->listed != NULL) {
         ((pragma_cursor *)base)->statement = schema_of(c)->listed;

@@ -62,3 +62,12 @@ for number, statement in enumerate((
 run(connection, "SELECT a, next FROM plain ORDER BY a, next")
 run(connection, "ALTER TABLE plain RENAME COLUMN next TO following")
 run(connection, "SELECT name, sql FROM sqlite_schema ORDER BY name")
+run(connection, "CREATE VIEW named AS SELECT positive(a) AS a FROM plain")
+run(connection, "CREATE VIEW outer AS SELECT a, 1 AS b FROM named")
+connection.close()
+connection = sqlite3.connect("late.db", isolation_level=None)
+for when in "before", "behind":
+    for pragma in "table_info(outer)", "table_xinfo(named)", "table_list(outer)", "table_info(plain)", "index_list(outer)":
+        run(connection, f"PRAGMA {pragma}")
+    run(connection, "SELECT m.name, p.name FROM sqlite_schema AS m, pragma_table_info(m.name) AS p WHERE m.name = 'named'")
+    register(connection)
