@@ -253,7 +253,7 @@ int rsti_guard(rsti_database *d, const char *text, int length, unsigned long lon
     sqlite3_stmt *statement = NULL;
     int defensive = 0, code;
     (void)sqlite3_db_config(d->db, SQLITE_DBCONFIG_DEFENSIVE, -1, &defensive);
-    if (defensive == 0 || d->own > 0) return SQLITE_OK;
+    if (defensive == 0 || d->own > 0 || d->guest) return SQLITE_OK;
     if (d->guards_state != state) {
         d->guards = false;
         code = rsti_execute_own(d, virtual_tables, see_virtual, &d->guards);

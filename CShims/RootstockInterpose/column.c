@@ -1,17 +1,16 @@
 /*
 ** column.c - columns of an alias: its statement's, but where the store runs the program's statement itself, which is a
-** SELECT of one column to SQLite. So it is on a native connection, of what an attached store runs.
+** SELECT of one column to SQLite.
 */
 #include "interpose.h"
 
 static inline bool hides(sqlite3_stmt *statement) {
     rsti_statement *s = rsti_alias(statement);
-    return s == NULL ? rsti_guest_calls(statement) : s->hides_column && s->ended == NULL;
+    return s != NULL && s->hides_column && s->ended == NULL;
 }
 
 INTERPOSED(int, column_count, (sqlite3_stmt * statement)) {
     rsti_statement *s = rsti_alias(statement);
-    if (s == NULL && rsti_guest_calls(statement)) return 0;
     if (s != NULL && (s->hides_column || s->counts)) return s->counts;
     return sqlite3_column_count(rsti_real(statement));
 }
@@ -33,8 +32,7 @@ INTERPOSED(const void *, column_name16, (sqlite3_stmt * statement, int n)) {
     INTERPOSED(type, name, (sqlite3_stmt * statement, int n)) {                                                        \
         rsti_statement *s = rsti_alias(statement);                                                                     \
         RSTI_START();                                                                                                  \
-        const void *told;                                                                                              \
-        if (s == NULL) return rsti_guest_fact(statement, n, fact, &told) ? told : sqlite3_##name(statement, n);        \
+        if (s == NULL) return sqlite3_##name(statement, n);                                                            \
         if (s->hides_column) return NULL;                                                                              \
         if (!s->rewritten) return sqlite3_##name(s->real, n);                                                          \
         rsti_enter(s->database);                                                                                       \

@@ -23,7 +23,7 @@ int rsti_fail(rsti_database *d, int code, const char *message) {
         (void)sqlite3_step(statement);
     }
     (void)sqlite3_finalize(statement);
-    return shown(d, code);
+    return d->guest ? sqlite3_errcode(d->db) : shown(d, code);
 }
 
 int rsti_end(rsti_database *d, int code) {
@@ -36,7 +36,7 @@ int rsti_end(rsti_database *d, int code) {
 
 int rsti_failed(rsti_database *d, int code) {
     int fine = rootstock_last_error(d->db), coarse;
-    if (fine == 0) return code;
+    if (fine == 0 || d->guest) return code; /* a guest's error is SQLite's alone */
     coarse = sqlite3_extended_errcode(d->db);
     if (coarse == fine) return code;
     rsti_tell(&d->coarse, coarse);

@@ -75,11 +75,16 @@ int rsti_execute_own(rsti_database *d, const char *sql, row_function row, void *
     return code;
 }
 
+/* Where there is no memory to receive it, SQLite runs the text, and refuses the store's file. */
+static rsti_database *find_or_receive(sqlite3 *db, const char *sql) {
+    rsti_database *d = rsti_find_any(db);
+    if (d != NULL || db == NULL || !rsti_names_attach(sql)) return d;
+    return rsti_receive_script(db, sql) == SQLITE_OK ? rsti_find_any(db) : NULL;
+}
+
 INTERPOSED(int, exec, (sqlite3 * db, const char *sql, row_function row, void *context, char **message)) {
-    rsti_database *d = RSTI_INTERNAL() && !rsti_is_session(__builtin_return_address(0)) ? NULL : rsti_find(db);
+    rsti_database *d = RSTI_INTERNAL() && !rsti_is_session(__builtin_return_address(0)) ? NULL : find_or_receive(db, sql);
     int code;
-    if (d == NULL && !RSTI_INTERNAL() && (rsti_is_guest(db) || rsti_names_attach(sql)))
-        return rsti_guest_execute(db, sql, row, context, message);
     if (d == NULL) return sqlite3_exec(db, sql, row, context, message);
     rsti_enter(d);
     code = rsti_execute(d, sql, row, context, message);
@@ -135,7 +140,7 @@ static void free_table(char **cells, size_t used) {
 }
 
 INTERPOSED(int, get_table, (sqlite3 * db, const char *sql, char ***result, int *rows, int *columns, char **message)) {
-    rsti_database *d = RSTI_FIND(db);
+    rsti_database *d = RSTI_INTERNAL() ? NULL : find_or_receive(db, sql);
     table_result t = {0};
     char *text = NULL;
     int code;

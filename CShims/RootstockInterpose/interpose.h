@@ -69,7 +69,7 @@ typedef struct rsti_counts {
     sqlite3_int64 changes, total, rowid;
 } rsti_counts;
 
-/* A connection to a store. Lives as long as SQLite's connection, zombies among them: SQLite frees it (registry.c). */
+/* A connection to a store, or a guest. Lives as long as SQLite's connection, zombies among them: SQLite frees it (registry.c). */
 struct rsti_database {
     sqlite3 *db;
     sqlite3_mutex *mutex;  /* SQLite's of the connection; null in multi-thread mode */
@@ -79,6 +79,7 @@ struct rsti_database {
     char *path;            /* of the store */
     char engine[32];
     bool read_only;
+    bool guest;         /* the connection is native, and has attached a store (guest.c) */
     bool attaches;      /* an ATTACH has run */
     bool has_temporary; /* a CREATE that may be of temp has run */
     bool may_undefine;  /* the transaction may have made or dropped temp objects: its rollback takes that back */
@@ -241,6 +242,8 @@ void rsti_bundled_found(const void *function);
 /* ---- registry.c ---- */
 /* The record of a connection to a store; null for any other. */
 rsti_database *rsti_find(sqlite3 *db);
+/* The same, or the record of a guest: its statements alone are ours. */
+rsti_database *rsti_find_any(sqlite3 *db);
 /* Ties the record to the connection, which frees it. On failure it is freed at once. */
 int rsti_register(rsti_database *database);
 static inline void rsti_enter(rsti_database *d) {
@@ -257,6 +260,7 @@ static inline bool rsti_is_shared(const rsti_database *d) {
 bool rsti_lends(sqlite3 *db);
 /* The record that a program's call means: null for a native connection, and for a call of SQLite's own. */
 #define RSTI_FIND(db) (RSTI_INTERNAL() ? NULL : rsti_find(db))
+#define RSTI_FIND_ANY(db) (RSTI_INTERNAL() ? NULL : rsti_find_any(db))
 
 /* ---- open.c ---- */
 /* A function that fails as it is told: how an error of ours becomes the connection's. */
@@ -266,6 +270,7 @@ void rsti_fail_function(sqlite3_context *context, int count, sqlite3_value **val
 ** closes such a connection; d may be gone behind it. For whatever may have been the last of it. */
 void rsti_leave_last(rsti_database *d);
 
+rsti_database *rsti_record_of(sqlite3 *db, int flags);
 /* The connection of a store that db attaches, with a record: by that FTS and R-Tree are known there. */
 int rsti_open_inner(sqlite3 *db, sqlite3 **inner);
 
@@ -322,26 +327,17 @@ int rsti_outdated(rsti_statement *s, bool *outdated);
 /* ---- guest.c ---- */
 /* Whether the native connection goes through the front door, for stores that are attached to it. */
 bool rsti_is_guest(sqlite3 *db);
-/* Whether the statement, none of our aliases, is one that an attached store runs: a SELECT of one column to SQLite. */
-bool rsti_guest_calls(sqlite3_stmt *statement);
-/* Of such a statement, or another one of a native connection: sqlite3_stmt_readonly. */
-int rsti_guest_reads(sqlite3_stmt *statement);
-/* Where its column comes from. False: no native connection has attached a store, and SQLite knows. */
-bool rsti_guest_fact(sqlite3_stmt *statement, int column, rootstock_column_fact fact, const void **answer);
 /* For rootstock_host_attach. */
 extern const struct rootstock_attaching rsti_attaching;
 /* Whether the schema is an attached store's, which SQLite's functions on files cannot serve: then the error is told on
 ** the connection `tell`. */
 bool rsti_refuse_attached(sqlite3 *db, const char *schema, sqlite3 *tell, const char *function);
-/* Before a statement of SQLite's begins to run: brings what is attached up to its stores' schemas. */
-void rsti_guest_refresh(sqlite3_stmt *statement);
 /* Whether the text has the word ATTACH somewhere. */
 bool rsti_names_attach(const char *sql);
-/* Prepares a text of such a connection, or an ATTACH that makes it one. False: it is SQLite's alone. */
-bool rsti_guest_prepare(sqlite3 *db, const char *text, int bytes, unsigned flags, bool legacy, sqlite3_stmt **out,
-                        const char **tail, int *code);
-int rsti_guest_execute(sqlite3 *db, const char *sql, int (*row)(void *, int, char **, char **), void *context,
-                       char **message);
+/* The connection becomes a guest if the text's first statement may attach a store. */
+int rsti_receive(sqlite3 *db, const char *text, int bytes);
+/* The same of any of its statements. */
+int rsti_receive_script(sqlite3 *db, const char *text);
 
 /* ---- statements.c ---- */
 int rsti_run_step(rsti_statement *s);

@@ -35,7 +35,7 @@ void rsti_fail_function(sqlite3_context *context, int count, sqlite3_value **val
 
 static const int no_cursors = 0;
 
-static rsti_database *record_of(sqlite3 *db, int flags) {
+rsti_database *rsti_record_of(sqlite3 *db, int flags) {
     rsti_database *d = calloc(1, sizeof *d);
     if (d == NULL) return NULL;
     d->db = db;
@@ -51,7 +51,7 @@ int rsti_open_inner(sqlite3 *db, sqlite3 **inner) {
     rsti_module *modules;
     rsti_database *d = NULL;
     int code = rsti_open_with_modules(inner, OPEN_DEFAULT | SQLITE_OPEN_URI, &modules);
-    if (code == SQLITE_OK && (d = record_of(*inner, 0)) == NULL) code = SQLITE_NOMEM;
+    if (code == SQLITE_OK && (d = rsti_record_of(*inner, 0)) == NULL) code = SQLITE_NOMEM;
     if (code == SQLITE_OK) code = rsti_register(d);
     if (code == SQLITE_OK) {
         if (rsti_modules_share(db, modules)) d->lender = db;
@@ -67,7 +67,7 @@ int rsti_open_inner(sqlite3 *db, sqlite3 **inner) {
 ** says why. */
 static int open_on(sqlite3 *db, rsti_module *modules, const rsti_choice *choice, int flags, int refused,
                    char **message) {
-    rsti_database *d = record_of(db, flags);
+    rsti_database *d = rsti_record_of(db, flags);
     int code;
     if (d == NULL) return SQLITE_NOMEM;
     d->read_only = choice->read_only;
@@ -184,7 +184,7 @@ INTERPOSED(int, close, (sqlite3 * db)) {
 INTERPOSED(int, close_v2, (sqlite3 * db)) {
     rsti_database *d;
     RSTI_START();
-    d = RSTI_FIND(db);
+    d = RSTI_FIND_ANY(db);
     if (d == NULL) return sqlite3_close_v2(db);
     rsti_enter(d);
     rsti_trace_close(d, true);

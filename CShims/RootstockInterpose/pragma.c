@@ -150,7 +150,7 @@ void rsti_synchronous(rsti_database *d) {
     rsti_enter(d);
     d->asks_synchronous = false;
     for (int i = 0; (schema = sqlite3_db_name(d->db, i)) != NULL; i++) {
-        char *sql = i == 0 || rootstock_is_attached(d->db, schema)
+        char *sql = (i == 0 && !d->guest) || rootstock_is_attached(d->db, schema)
                         ? sqlite3_mprintf("PRAGMA \"%w\".synchronous", schema)
                         : NULL;
         sqlite3_int64 level;
@@ -181,7 +181,7 @@ static char *answer(rsti_database *d, const char *schema, const rst_token *name,
     if (rst_token_same_name(name, "journal_mode")) return journal_mode(d, schema, sets ? journal_of(value) : NULL);
     if (rst_token_same_name(name, "wal_checkpoint") && rsti_is_wal(d, schema))
         return sqlite3_mprintf("SELECT 0 AS busy, 0 AS log, 0 AS checkpointed");
-    if (!own && !rootstock_is_attached(d->db, schema)) return NULL;
+    if ((!own || d->guest) && !rootstock_is_attached(d->db, schema)) return NULL;
     if (rst_token_same_name(name, "locking_mode")) {
         const char *mode = sets ? one_of(value, lockings) : NULL;
         if (mode != NULL) d->exclusive = mode == lockings[1];

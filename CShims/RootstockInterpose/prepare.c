@@ -230,10 +230,15 @@ int rsti_prepare_again(rsti_statement *s) {
 
 static int prepare(sqlite3 *db, const char *text, int bytes, unsigned flags, bool legacy, sqlite3_stmt **out,
                    const char **tail) {
-    rsti_database *d = rsti_find(db);
+    rsti_database *d = rsti_find_any(db);
     rsti_statement *s = NULL;
     int code;
-    if (d == NULL && rsti_guest_prepare(db, text, bytes, flags, legacy, out, tail, &code)) return code;
+    if (d == NULL && db != NULL && text != NULL && out != NULL) {
+        *out = NULL;
+        code = rsti_receive(db, text, bytes);
+        if (code != SQLITE_OK) return code;
+        d = rsti_find_any(db);
+    }
     if (d == NULL || text == NULL || out == NULL) /* native, or for SQLite to refuse */
         return legacy ? sqlite3_prepare(db, text, bytes, out, tail)
                       : sqlite3_prepare_v3(db, text, bytes, flags, out, tail);
@@ -296,21 +301,11 @@ static const void *tail16(const void *text, const char *utf8, int used) {
 
 static int prepare16(sqlite3 *db, const void *text, int bytes, unsigned flags, bool legacy, sqlite3_stmt **out,
                      const void **tail) {
-    rsti_database *d = rsti_find(db);
+    rsti_database *d = rsti_find_any(db);
     rsti_statement *s = NULL;
     const char *tail8 = NULL;
     char *utf8;
     int code;
-    if (d == NULL && text != NULL && rsti_is_guest(db)) {
-        utf8 = rsti_utf8(text, bytes);
-        if (utf8 == NULL) return SQLITE_NOMEM;
-        if (rsti_guest_prepare(db, utf8, -1, flags, legacy, out, &tail8, &code)) {
-            if (tail != NULL) *tail = tail16(text, utf8, tail8 == NULL ? 0 : (int)(tail8 - utf8));
-            sqlite3_free(utf8);
-            return code;
-        }
-        sqlite3_free(utf8);
-    }
     if (d == NULL || text == NULL || out == NULL)
         return legacy ? sqlite3_prepare16(db, text, bytes, out, tail)
                       : sqlite3_prepare16_v3(db, text, bytes, flags, out, tail);

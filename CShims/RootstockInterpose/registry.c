@@ -1,5 +1,5 @@
 /*
-** registry.c - which connections are stores.
+** registry.c - which connections are stores, or guests.
 **
 ** SQLite tells when a connection is gone for good. The record hangs on a module that nobody uses; its destructor runs
 ** when the connection is freed (a zombie's, with its last statement). Invariant: a record is in the registry as long as
@@ -30,7 +30,7 @@ static __thread struct {
     unsigned long changes;
 } last;
 
-rsti_database *rsti_find(sqlite3 *db) {
+rsti_database *rsti_find_any(sqlite3 *db) {
     rsti_database *found;
     unsigned long now;
     if (__atomic_load_n(&count, __ATOMIC_ACQUIRE) == 0) return NULL;
@@ -44,6 +44,11 @@ rsti_database *rsti_find(sqlite3 *db) {
     last.found = found;
     last.changes = now;
     return found;
+}
+
+rsti_database *rsti_find(sqlite3 *db) {
+    rsti_database *found = rsti_find_any(db);
+    return found != NULL && !found->guest ? found : NULL;
 }
 
 bool rsti_lends(sqlite3 *db) {

@@ -369,7 +369,6 @@ INTERPOSED(int, step, (sqlite3_stmt * statement)) {
     rsti_statement *s = rsti_alias(statement);
     if (s != NULL) return rsti_is_shared(s->database) ? step_shared(s) : step(s);
     RSTI_START();
-    if (!RSTI_INTERNAL()) rsti_guest_refresh(statement);
     return sqlite3_step(statement);
 }
 
@@ -396,10 +395,11 @@ INTERPOSED(int, finalize, (sqlite3_stmt * statement)) {
     return code;
 }
 
+/* Of a guest, those since its ATTACH: SQLite also has statements of ours there. */
 INTERPOSED(sqlite3_stmt *, next_stmt, (sqlite3 * db, sqlite3_stmt *statement)) {
     rsti_statement *s = rsti_alias(statement);
     rsti_database *d;
-    d = s != NULL ? s->database : RSTI_FIND(db);
+    d = s != NULL ? s->database : RSTI_FIND_ANY(db);
     if (d == NULL || (s == NULL && statement != NULL)) return sqlite3_next_stmt(db, statement);
     rsti_enter(d);
     s = s != NULL ? s->older : d->statements;
@@ -433,8 +433,7 @@ INTERPOSED(char *, expanded_sql, (sqlite3_stmt * statement)) {
 INTERPOSED(int, stmt_readonly, (sqlite3_stmt * statement)) {
     rsti_statement *s = rsti_alias(statement);
     RSTI_START();
-    if (s == NULL) return rsti_guest_reads(statement);
-    return s->read_only;
+    return s != NULL ? s->read_only : sqlite3_stmt_readonly(statement);
 }
 
 INTERPOSED(int, stmt_isexplain, (sqlite3_stmt * statement)) {

@@ -405,6 +405,29 @@ def waits(main, attached):
         connection.close()
 
 
+def kept(main, other):
+    """A statement that Python keeps prepared is what its text means when it runs."""
+    sql = Session(main, cached_statements=100)
+    show = lambda text: print(text, "->", (cursor := sql.connection.execute(text)).description, cursor.fetchall())
+    texts = ("INSERT INTO o.t(a) VALUES (7) RETURNING *", "UPDATE o.t SET a = a + 1 WHERE a = 1 RETURNING *", "DROP INDEX IF EXISTS o.i",
+             "UPDATE o.t SET a = a + 1 WHERE a = 1", "PRAGMA o.table_info(t)", "DELETE FROM t WHERE a = -1")
+    sql("ATTACH ? AS o", other)
+    sql("CREATE TABLE o.t(a, b)")
+    for change in ("INSERT INTO o.t VALUES (1, 2)", "ALTER TABLE o.t ADD COLUMN c DEFAULT 5", "ALTER TABLE o.t RENAME COLUMN b TO d",
+                   "CREATE INDEX o.i ON t(a)", "ALTER TABLE o.t DROP COLUMN c", "DETACH o", "PRAGMA o.user_version", "SELECT * FROM o.t",
+                   ("ATTACH ? AS o", other), "ALTER TABLE o.t RENAME TO u", "ALTER TABLE o.u RENAME TO t"):
+        sql(*(change if isinstance(change, tuple) else (change,)))
+        for text in texts:
+            try:
+                show(text)
+            except sqlite3.Error as error:
+                print(text, "->", error.sqlite_errorname, error)
+    for pragma in ("journal_mode", "journal_mode = wal", "journal_mode", "locking_mode"):
+        sql("PRAGMA o." + pragma)
+    sql("SELECT type, name FROM o.sqlite_master")
+    sql.connection.close()
+
+
 story("main.db", "other.db")
 story("file:plain.db?engine=sqlite", "attached.db")
 story("file:main2.db", "file:native.db?engine=sqlite")
@@ -420,4 +443,6 @@ stopped("stopped.db", "stopped_attached.db")
 stopped("file:stopped2.db?engine=sqlite", "stopped2_attached.db")
 shapes("shapes.db", "shapes_attached.db")
 shapes("file:shapes2.db?engine=sqlite", "shapes2_attached.db")
+kept("kept.db", "kept_attached.db")
+kept("file:kept2.db?engine=sqlite", "kept2_attached.db")
 refusals()

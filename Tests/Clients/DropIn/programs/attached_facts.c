@@ -23,6 +23,31 @@ static void facts(sqlite3 *db, const char *sql) {
     printf("  %d, %d\n", code, sqlite3_finalize(statement));
 }
 
+/* What the connection has, and how it ends with statements that are not finalized. */
+static void ends(sqlite3 *db) {
+    sqlite3_stmt *query, *change, *next = NULL;
+    char **cells, *expanded;
+    int rows, columns;
+    if (sqlite3_get_table(db, "INSERT INTO t(p) VALUES ('Q') RETURNING a, p", &cells, &rows, &columns, NULL) ==
+        SQLITE_OK) {
+        printf("%d rows of %d columns: %s, %s\n", rows, columns, cells[0], cells[3]);
+        sqlite3_free_table(cells);
+    }
+    sqlite3_prepare_v2(db, "SELECT p FROM t WHERE a = ?", -1, &query, NULL);
+    sqlite3_prepare_v2(db, "UPDATE t SET p = ?1 WHERE a = ?2 RETURNING *", -1, &change, NULL);
+    sqlite3_bind_text(change, 1, "R", -1, SQLITE_STATIC);
+    sqlite3_bind_int(change, 2, 2);
+    expanded = sqlite3_expanded_sql(change);
+    printf("%s, %d\n", expanded, sqlite3_db_handle(change) == db);
+    sqlite3_free(expanded);
+    while ((next = sqlite3_next_stmt(db, next)) != NULL) printf("has %s\n", sqlite3_sql(next));
+    printf("closed %d\n", sqlite3_close(db));
+    printf("closed %d\n", sqlite3_close_v2(db));
+    printf("stepped %d\n", sqlite3_step(change));
+    printf("finalized %d\n", sqlite3_finalize(change));
+    printf("finalized %d\n", sqlite3_finalize(query));
+}
+
 /* With main a store, and with main native, where the library is asked for stores. */
 static void all_of(const char *main_file) {
     sqlite3 *db;
@@ -36,7 +61,7 @@ static void all_of(const char *main_file) {
     facts(db, "PRAGMA \"x y\".table_info(t)");
     facts(db, "SELECT p, d FROM \"x y\".t");
     facts(db, "DELETE FROM \"x y\".t WHERE p = 'p' RETURNING p, 1");
-    printf("closed %d\n", sqlite3_close(db));
+    ends(db);
 }
 
 int main(void) {
