@@ -30,12 +30,12 @@ void rsti_counts_keep(rsti_database *d, rsti_counts before) {
 }
 
 INTERPOSED(sqlite3_int64, changes64, (sqlite3 * db)) {
-    rsti_database *d = RSTI_FIND(db);
+    rsti_database *d = RSTI_FIND_ANY(db);
     return d == NULL ? sqlite3_changes64(db) : rsti_changes_of(d);
 }
 
 INTERPOSED(int, changes, (sqlite3 * db)) {
-    rsti_database *d = RSTI_FIND(db);
+    rsti_database *d = RSTI_FIND_ANY(db);
     return d == NULL ? sqlite3_changes(db) : (int)rsti_changes_of(d);
 }
 

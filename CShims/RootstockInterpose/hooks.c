@@ -2,12 +2,13 @@
 ** hooks.c - sqlite3_update_hook, sqlite3_commit_hook, sqlite3_rollback_hook and sqlite3_wal_hook: each row, with its
 ** rowid, in SQLite's order.
 **
-** Tables of temp and of attached files tell SQLite's own hook; what happens in the store's control file is nobody's
-** business. SQLite asks its commit hook when the store is committed already, so the store asks before: the program's
-** hook is called once, by whichever of them comes first.
+** Tables of temp and of attached files tell SQLite's own hook, those of attached stores the table layer. What happens
+** in the store's control file is nobody's business. SQLite asks its commit hook when the store is committed already, so
+** the store asks before: the program's hook is called once, by whichever of them comes first.
 */
 #include <string.h>
 
+#include "interface/hosting.h"
 #include "interpose.h"
 #include "parser/tokens.h"
 
@@ -40,14 +41,15 @@ static void native_changed(void *context, int operation, const char *schema, con
 
 INTERPOSED(void *, update_hook,
            (sqlite3 * db, void (*update)(void *, int, char const *, char const *, sqlite3_int64), void *context)) {
-    rsti_database *d = RSTI_FIND(db);
+    rsti_database *d = RSTI_FIND_ANY(db);
     void *before;
     if (d == NULL) return sqlite3_update_hook(db, update, context);
     rsti_enter(d);
-    before = d->update_context;
+    before = sqlite3_update_hook(db, update == NULL ? NULL : native_changed, d);
+    if (before == NULL || before == d) before = d->update_context; /* otherwise a guest's, from before its ATTACH */
     d->update = update;
     d->update_context = context;
-    (void)sqlite3_update_hook(db, update == NULL ? NULL : native_changed, d);
+    (void)rootstock_observe_attached(db, update == NULL ? NULL : native_changed, d);
     (void)rsti_watch_rows(d);
     rsti_leave(d);
     return before;

@@ -35,6 +35,27 @@ int rootstock_host_attach(sqlite3 *db, const rootstock_attaching *attaching) {
     return SQLITE_OK;
 }
 
+static void row_changed(void *context, int operation, const char *table, sqlite3_int64 rowid, sqlite3_int64 before) {
+    const rst_attached *a = context;
+    const rst_front *front = front_of(a->c);
+    UNUSED(before);
+    if (operation != 0) front->attached_observer(front->attached_context, operation, a->schema, table, rowid);
+}
+
+static int observe(rst_attached *a) {
+    return rootstock_observe_rows(a->inner, front_of(a->c)->attached_observer == NULL ? NULL : row_changed, a, 0);
+}
+
+int rootstock_observe_attached(sqlite3 *db, rootstock_attached_observer observer, void *context) {
+    rst_connection *c;
+    int code = rst_connection_made(db, &c);
+    if (code != SQLITE_OK) return code;
+    front_of(c)->attached_observer = observer;
+    front_of(c)->attached_context = context;
+    for (rst_attached *a = front_of(c)->attached; a != NULL && code == SQLITE_OK; a = a->next) code = observe(a);
+    return code;
+}
+
 void rootstock_host_nameless(sqlite3 *db) {
     rst_connection *c = rst_connection_of(db);
     if (c != NULL) store_of(c)->nameless = true;
@@ -132,6 +153,7 @@ static int attach_store(rst_connection *c, const char *path, const char *engine,
         a->read_only = a->read_only || store->shared->options.read_only; /* the system lets nobody write, perhaps */
         sqlite3_progress_handler(a->inner, STEPS_BETWEEN, rst_stop, c);  /* what interrupts the connection */
     }
+    if (code == SQLITE_OK) code = observe(a);
     if (code == SQLITE_OK) code = rst_attached_declare(a, message);
     rst_attached_release(a);
     rst_rewrite_cache_free(c);

@@ -82,6 +82,12 @@ int rootstock_is_attached(sqlite3 *db, const char *schema);
 /* Whether that store is only read: 1 or 0; -1: no store is attached under that name. */
 int rootstock_attached_read_only(sqlite3 *db, const char *schema);
 
+/* Tells of each row of the stores attached to db, under their schema's name, as sqlite3_update_hook does: of now and of
+** those to come. A null observer ends it. SQLITE_OK, SQLITE_NOMEM. */
+typedef void (*rootstock_attached_observer)(void *context, int operation, const char *schema, const char *table,
+                                            sqlite3_int64 rowid);
+int rootstock_observe_attached(sqlite3 *db, rootstock_attached_observer observer, void *context);
+
 /* Of a text that could not be prepared, told with that message: SQLite's own message, from sqlite3_malloc, and the
 ** error's offset in the text, or -1. Null: SQLite's word does not count for this connection. The connection's error may
 ** be another one then. */

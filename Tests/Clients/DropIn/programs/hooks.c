@@ -154,6 +154,43 @@ static void others_schema(void) {
     sqlite3_close(other);
 }
 
+/* Rows of an attached database, which the hook knows by its name. */
+static void attached(const char *file) {
+    char *sql = sqlite3_mprintf("ATTACH %Q AS \"o o\"", file);
+    sqlite3_exec(db, "DROP TABLE IF EXISTS m; CREATE TABLE m(a, b); INSERT INTO m VALUES(7, 1), (8, 2)", NULL, NULL,
+                 NULL);
+    printf("attached %d\n", sqlite3_exec(db, sql, NULL, NULL, NULL));
+    sqlite3_free(sql);
+    sqlite3_update_hook(db, updated, NULL);
+    run("CREATE TABLE \"o o\".u(a INTEGER PRIMARY KEY, b UNIQUE); CREATE TABLE \"o o\".v(a PRIMARY KEY) WITHOUT ROWID");
+    run("INSERT INTO u VALUES(1, 1), (2, 2), (3, 3); INSERT INTO v VALUES(1)");
+    run("UPDATE u SET b = b + 10; UPDATE u SET a = 9 WHERE a = 3");
+    run("INSERT INTO u SELECT a, b FROM m");
+    run("UPDATE u SET b = (SELECT max(a) FROM m) WHERE a = 1");
+    run("DELETE FROM u WHERE a IN (SELECT a FROM m)");
+    run("REPLACE INTO u VALUES(20, 8); INSERT INTO u VALUES(20, 5) ON CONFLICT DO UPDATE SET b = 6 RETURNING *");
+    run("INSERT OR IGNORE INTO u VALUES(21, 6), (22, 7)");
+    run("BEGIN; INSERT INTO u VALUES(30, 30); INSERT INTO m VALUES(1, 1); ROLLBACK");
+    run("CREATE TRIGGER \"o o\".r AFTER INSERT ON u BEGIN INSERT INTO v VALUES(new.a); UPDATE u SET b = -b WHERE a = "
+        "new.a; "
+        "END");
+    run("INSERT INTO u VALUES(40, 40)");
+    run("DELETE FROM u");
+    run("CREATE TABLE \"o o\".w AS SELECT 1 AS x; DELETE FROM w; DROP TABLE w");
+    printf("hook of before: %d\n", sqlite3_update_hook(db, NULL, NULL) == NULL);
+    run("INSERT INTO u VALUES(50, 50)");
+    run("DETACH \"o o\"");
+}
+
+static void attached_to_native(void) {
+    sqlite3 *main_store = db;
+    sqlite3_open_v2("file:native.db?engine=sqlite", &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI,
+                    NULL);
+    attached("other2.db");
+    sqlite3_close(db);
+    db = main_store;
+}
+
 int main(void) {
     sqlite3_open("data.db", &db);
     sqlite3_update_hook(db, updated, NULL);
@@ -200,6 +237,8 @@ int main(void) {
     sqlite3_commit_hook(db, NULL, NULL);
     sqlite3_rollback_hook(db, NULL, NULL);
     printf("hook of before: %d\n", sqlite3_update_hook(db, NULL, NULL) == NULL);
+    attached("other.db");
+    attached_to_native();
     blobs();
     return 0;
 }
