@@ -83,7 +83,8 @@ static rsti_database *find_or_receive(sqlite3 *db, const char *sql) {
 }
 
 INTERPOSED(int, exec, (sqlite3 * db, const char *sql, row_function row, void *context, char **message)) {
-    rsti_database *d = RSTI_INTERNAL() && !rsti_is_session(__builtin_return_address(0)) ? NULL : find_or_receive(db, sql);
+    const bool internal = RSTI_INTERNAL() && !rsti_is_session(__builtin_return_address(0));
+    rsti_database *d = internal ? NULL : find_or_receive(db, sql);
     int code;
     if (d == NULL) return sqlite3_exec(db, sql, row, context, message);
     rsti_enter(d);

@@ -69,7 +69,8 @@ typedef struct rsti_counts {
     sqlite3_int64 changes, total, rowid;
 } rsti_counts;
 
-/* A connection to a store, or a guest. Lives as long as SQLite's connection, zombies among them: SQLite frees it (registry.c). */
+/* A connection to a store, or a guest. Lives as long as SQLite's connection, zombies among them: SQLite frees it
+** (registry.c). */
 struct rsti_database {
     sqlite3 *db;
     sqlite3_mutex *mutex;  /* SQLite's of the connection; null in multi-thread mode */

@@ -42,8 +42,9 @@ static void row_changed(void *context, int operation, const char *table, sqlite3
     if (operation != 0) front->attached_observer(front->attached_context, operation, a->schema, table, rowid);
 }
 
-static int observe(rst_attached *a) {
-    return rootstock_observe_rows(a->inner, front_of(a->c)->attached_observer == NULL ? NULL : row_changed, a, 0);
+static void observe(rst_attached *a) {
+    store_of(a->store)->observer.changed = front_of(a->c)->attached_observer == NULL ? NULL : row_changed;
+    store_of(a->store)->observer.context = a;
 }
 
 int rootstock_observe_attached(sqlite3 *db, rootstock_attached_observer observer, void *context) {
@@ -52,8 +53,10 @@ int rootstock_observe_attached(sqlite3 *db, rootstock_attached_observer observer
     if (code != SQLITE_OK) return code;
     front_of(c)->attached_observer = observer;
     front_of(c)->attached_context = context;
-    for (rst_attached *a = front_of(c)->attached; a != NULL && code == SQLITE_OK; a = a->next) code = observe(a);
-    return code;
+    for (rst_attached *a = front_of(c)->attached; a != NULL; a = a->next) {
+        if (a->store != NULL) observe(a);
+    }
+    return SQLITE_OK;
 }
 
 void rootstock_host_nameless(sqlite3 *db) {
@@ -153,7 +156,7 @@ static int attach_store(rst_connection *c, const char *path, const char *engine,
         a->read_only = a->read_only || store->shared->options.read_only; /* the system lets nobody write, perhaps */
         sqlite3_progress_handler(a->inner, STEPS_BETWEEN, rst_stop, c);  /* what interrupts the connection */
     }
-    if (code == SQLITE_OK) code = observe(a);
+    if (code == SQLITE_OK) observe(a);
     if (code == SQLITE_OK) code = rst_attached_declare(a, message);
     rst_attached_release(a);
     rst_rewrite_cache_free(c);

@@ -20,9 +20,9 @@ typedef struct rst_front {
     /* rootstock_observe_attached; or null */
     void (*attached_observer)(void *context, int operation, const char *schema, const char *table, sqlite3_int64 rowid);
     void *attached_context;
-    struct rst_attached *attached;               /* the stores that ATTACH has attached */
-    uint64_t attached_changes;                   /* how often a store was attached, or declared anew */
-    uint64_t attached_state;                     /* which they were, and their schemas; 0: none is attached */
+    struct rst_attached *attached; /* the stores that ATTACH has attached */
+    uint64_t attached_changes;     /* how often a store was attached, or declared anew */
+    uint64_t attached_state;       /* which they were, and their schemas; 0: none is attached */
 } rst_front;
 
 static inline rst_front *front_of(const rst_connection *c) {

@@ -338,10 +338,10 @@ static inline int lmdb_must_give_up_map(rootstock_environment *environment) {
 }
 
 /* plain/lock_file.c */
-/* Keeps every other process from opening the lock file at path by LMDB, until end_turn: waits for five seconds.
-** *descriptor is to be kept open as long as LMDB has the lock file open, -1 where there is no such file, or none of
-** ours to read. Returns 0 or an errno: EBUSY. */
-int rootstock_lmdb_take_turn(const char *path, int *descriptor);
+/* Keeps every other process from opening the lock file by LMDB, until end_turn: waits for five seconds.
+** opening_descriptor is to be kept open as long as LMDB has the lock file open, -1 where there is no such file, or none
+** of ours to read. Returns 0 or an errno: EBUSY; ESTALE where the lock file was another data file's, and is removed. */
+int rootstock_lmdb_take_turn(rootstock_environment *environment);
 void rootstock_lmdb_end_turn(int descriptor);
 /* Where the file open as `data` has no byte yet: removes what stands at path of an older file. If *held, its other
 ** openers wait until end_turn on `data`. Returns 0, or EBUSY after five seconds. */

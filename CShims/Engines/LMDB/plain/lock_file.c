@@ -17,8 +17,9 @@
 ** compare_numbers in open.c.
 **
 ** A data file without a byte is new. The lock file beside it is then of a file that was removed: who has that open goes
-** on with his lock file, and the new one gets its own. So it is where a file is put over one that this process has
-** open, unless another process has the lock file open. Then the number of the last commit tells the two files apart.
+** on with his lock file, and the new one gets its own. So it is where a file is put over one that is open. Each opener
+** marks the lock file with the data file's inode, by a lock far behind its end, which goes with the process. Who finds
+** another inode's mark makes the lock file anew.
 **
 ** Invariants
 **  1. When LMDB opens the lock file, it is a regular file of ours. Or there is none because we may not create one, and
@@ -109,6 +110,26 @@ int rootstock_lmdb_prepare_lock(const char *path, int data, unsigned readers, co
 }
 
 #ifdef F_OFD_SETLK
+/* The marks of data files on a lock file: bytes from here on, by inode. */
+#define MARKS ((off_t)1 << 62)
+
+/* Whether the lock file has a mark from `first` on, of so many bytes; 0: of all. */
+static int has_mark(int descriptor, off_t first, off_t count) {
+    struct flock mark = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = first, .l_len = count};
+    return fcntl(descriptor, F_OFD_GETLK, &mark) == 0 && mark.l_type != F_UNLCK;
+}
+
+/* Marks the lock file as the data file's. Returns 0, or ESTALE: it is another data file's, which somebody has open. */
+static int mark_lock(int descriptor, int data) {
+    struct stat file;
+    if (fstat(data, &file) != 0) return 0;
+    const off_t own = MARKS + 1 + (off_t)((uint64_t)file.st_ino % ((uint64_t)MARKS / 2));
+    struct flock mark = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = own, .l_len = 1};
+    if (has_mark(descriptor, MARKS, own - MARKS) || has_mark(descriptor, own + 1, 0)) return ESTALE;
+    (void)fcntl(descriptor, F_OFD_SETLK, &mark);
+    return 0;
+}
+
 /* Does the path still name the open file? */
 static int is_still_named(const char *path, int descriptor) {
     struct stat named, file;
@@ -117,8 +138,10 @@ static int is_still_named(const char *path, int descriptor) {
 }
 #endif
 
-int rootstock_lmdb_take_turn(const char *path, int *descriptor) {
+int rootstock_lmdb_take_turn(rootstock_environment *environment) {
 #ifdef F_OFD_SETLK
+    const char *path = environment->lock_path;
+    int *descriptor = &environment->opening_descriptor;
     for (int attempts = 0; attempts < 100; attempts++) {
         do *descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
         while (*descriptor < 0 && errno == EINTR);
@@ -126,16 +149,23 @@ int rootstock_lmdb_take_turn(const char *path, int *descriptor) {
         int error = rootstock_lmdb_lock_patiently(*descriptor, LOCK_EX);
         /* A file system without such locks has none of LMDB's, either. */
         if (error == EINVAL || error == ENOTSUP || error == ENOSYS || error == ENOLCK) return 0;
-        if (error == 0 && is_still_named(path, *descriptor)) return 0;
-        close(*descriptor);
+        if (error == 0 && is_still_named(path, *descriptor)) {
+            error = environment->options.foreign ? 0 : mark_lock(*descriptor, environment->lock_descriptor);
+            if (error == 0) return 0;
+            if (!is_still_named(environment->path, environment->lock_descriptor)) error = EBUSY;
+            if (error == ESTALE && unlink(path) != 0 && errno != ENOENT) return 0; /* its number tells them apart */
+            rootstock_lmdb_end_turn(*descriptor);
+            /* Where this process has the other file open, closing this would end LMDB's locks on it. */
+            if (environment->options.replaces) *descriptor = -1;
+        }
+        if (*descriptor >= 0) close(*descriptor);
         *descriptor = -1;
         if (error != 0) return error;
     }
     return EBUSY;
 #else
     /* Where the two kinds of locks are one, ours would keep LMDB itself out. */
-    (void)path;
-    *descriptor = -1;
+    environment->opening_descriptor = -1;
     return 0;
 #endif
 }

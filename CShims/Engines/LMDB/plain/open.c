@@ -273,10 +273,6 @@ static int enter_once(const lmdb_hooks *hooks, const char *path, const rootstock
     /* Another program's writers take no lock of ours: LMDB does what it can. */
     if (options->read_only && !options->foreign)
         file->lockless = rootstock_lmdb_lock_refusal(file->lock_path, file->real);
-    /* The lock file of a file that this process has open, and that another one was put over. Who has that open goes on
-    ** with it. LMDB's locks on it are the process's: shared, the first close would end the other's. */
-    if (options->replaces && !options->read_only && !options->foreign)
-        rootstock_lmdb_remove_lock(file->real, file->lock_path, file->descriptor);
     /* Before the openers' lock, as whoever exchanges the file. */
     if (file->lockless != 0) *error = rootstock_lmdb_keep_writers_out(file->descriptor, file->lockless);
     if (*error != 0) return cannot_errno(message, *error, path);
@@ -349,12 +345,14 @@ static int start_once(rootstock_environment *environment, const lmdb_file_facts 
 static int start_in_turn(rootstock_environment *environment, const char *path, const lmdb_file_facts *facts, int *code,
                          char **message) {
     int lmdb = MDB_SUCCESS;
-    *code = prepare_lock(environment, path, message);
-    if (*code != ROOTSTOCK_OK) return lmdb;
-    if (environment->opening_descriptor >= 0) close(environment->opening_descriptor); /* LMDB has none open */
-    environment->opening_descriptor = -1;
-    if (environment->lockless != 0) return start_once(environment, facts);
-    lmdb = rootstock_lmdb_take_turn(environment->lock_path, &environment->opening_descriptor);
+    do {
+        *code = prepare_lock(environment, path, message);
+        if (*code != ROOTSTOCK_OK) return MDB_SUCCESS;
+        if (environment->opening_descriptor >= 0) close(environment->opening_descriptor); /* LMDB has none open */
+        environment->opening_descriptor = -1;
+        if (environment->lockless != 0) return start_once(environment, facts);
+        lmdb = rootstock_lmdb_take_turn(environment);
+    } while (lmdb == ESTALE);
     if (lmdb == EBUSY) {
         *code = cannot(message, ROOTSTOCK_BUSY, path, "another process has been opening it for five seconds",
                        "try again, or end that process");

@@ -132,3 +132,39 @@ for reads_old in (False, True):
     update()
     print(sums(new), new.execute("PRAGMA integrity_check").fetchall())
     new.close()
+
+# The same while another process has the older file open, which goes on with it. Both had the same number of commits.
+HOLDER = """
+import sqlite3, sys
+connection = sqlite3.connect("data.db", timeout=60, isolation_level=None)
+print(connection.execute("SELECT count(*), sum(a) FROM t").fetchall(), flush=True)
+for line in sys.stdin:
+    connection.execute("UPDATE t SET a = a + 1000")
+    print(connection.execute("SELECT count(*), sum(a) FROM t").fetchall(), connection.execute("PRAGMA integrity_check").fetchall(), flush=True)
+"""
+for opens_before in (False, True):
+    removed()
+    filled("data.db", 1).close()
+    mine = sqlite3.connect("data.db", isolation_level=None) if opens_before else None
+    holder = subprocess.Popen([sys.executable, "-c", HOLDER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    print("holder", holder.stdout.readline().strip(), sums(mine) if mine else "")
+    filled("copy.db", 100).close()
+    removed_log = [os.remove(name) for name in ("data.db-wal", "data.db-shm") if os.path.exists(name)]
+    os.replace("copy.db", "data.db")
+    new = sqlite3.connect("data.db", isolation_level=None)
+    for i in range(3):
+        print("new", sums(new))
+        new.execute("UPDATE t SET a = a + 1")
+        update()
+        holder.stdin.write("go\n")
+        holder.stdin.flush()
+        print("holder", holder.stdout.readline().strip(), sums(mine) if mine else "")
+        print("new", sums(new), new.execute("PRAGMA integrity_check").fetchall())
+    if mine:
+        mine.close()
+        update()
+    holder.stdin.close()
+    holder.wait()
+    update()
+    print("new", sums(new), new.execute("PRAGMA integrity_check").fetchall())
+    new.close()
