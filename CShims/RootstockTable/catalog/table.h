@@ -113,6 +113,7 @@ typedef struct rst_plan {
     int leading;                  /* columns of the index of which any value does (scan_leading.c) */
     int equals;                   /* key columns behind those that are held equal */
     unsigned char null_equal[64]; /* the k-th takes IS (NULL matches) */
+    uint64_t one_value;           /* bits of those that are held equal to a literal which means one key */
     int in;                       /* the argument that is a whole IN list, from 1; or 0 */
     int lower;                    /* 0, or SQLITE_INDEX_CONSTRAINT_GT / GE / ISNOTNULL, on the column after those */
     int upper;                    /* 0, or SQLITE_INDEX_CONSTRAINT_LT / LE */
@@ -125,7 +126,6 @@ typedef struct rst_plan {
         */
         whole;
     bool unique;       /* at most one row */
-    bool one_row;      /* unique, and no value is ambiguous: SQLite may look at the first row alone */
     bool covering;     /* the index alone answers */
     bool count_only;   /* no column is read */
     int skips;         /* the argument of xFilter, from 1, that says how many rows are gone by; or 0 */

@@ -124,7 +124,7 @@ static int filter_key_equal(rst_cursor *k, sqlite3_value **values) {
         switch (value.type) {
         case VALUE_BLOB: break;
         case VALUE_TEXT:
-            if (k->plan->exact && affinity <= AFFINITY_TEXT) break;
+            if ((k->plan->exact || (k->plan->one_value >> p & 1) != 0) && affinity <= AFFINITY_TEXT) break;
             if (affinity != AFFINITY_TEXT || rst_value_is_disguised(table, &value, &k->ranges)) return SQLITE_NOTFOUND;
             break;
         case VALUE_INTEGER:

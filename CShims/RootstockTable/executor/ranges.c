@@ -347,8 +347,8 @@ int rst_ranges_make(const rst_table *table, const rst_plan *plan, const rst_part
         if (value.type == VALUE_NULL && !plan->null_equal[k]) goto done;
         if (affinity >= AFFINITY_NUMERIC)
             code = rst_value_affinity(&value, values[argument], AFFINITY_NUMERIC, &hold);
-        else if ((exact =
-                      plan->exact || plan->one_row || is_declared(table, plan, &parts[k], affinity, &value, ranges)) &&
+        else if ((exact = plan->exact || (plan->one_value >> k & 1) != 0 ||
+                          is_declared(table, plan, &parts[k], affinity, &value, ranges)) &&
                  affinity == AFFINITY_TEXT)
             code = rst_value_affinity(&value, values[argument], AFFINITY_TEXT, &hold);
         argument++;

@@ -128,7 +128,6 @@ static int choose(rst_table *table, sqlite3_index_info *info, const rst_candidat
     plan.whole = k->whole || k->leading > 0;
     plan.unique = k->unique;
     plan.exact = k->equals > 0 && is_exact(k);
-    plan.one_row = k->unique && one_row_for_sure(table, info, k);
     plan.covering = k->covering;
     /* Entries of a partial index are not as many as rows. */
     plan.count_only = info->colUsed == 0 && (k->source != PLAN_INDEX || table->indexes[k->index].where == NULL);
@@ -143,6 +142,7 @@ static int choose(rst_table *table, sqlite3_index_info *info, const rst_candidat
                 1; /* true of every row; the comparison itself stands beside it */
             continue;
         }
+        if (rst_plan_is_one_value(table, info, k->equal[i])) plan.one_value |= (uint64_t)1 << i;
         plan.null_equal[i] = constraint->op != SQLITE_INDEX_CONSTRAINT_EQ;
         if (constraint->op == SQLITE_INDEX_CONSTRAINT_ISNULL) plan.null_equal[i] = 2;
     }
@@ -217,7 +217,7 @@ static int choose(rst_table *table, sqlite3_index_info *info, const rst_candidat
     info->needToFreeIdxStr = 1;
     rst_plan_tell(table, info, k);
     info->orderByConsumed = k->ordered;
-    if (plan.one_row) info->idxFlags |= SQLITE_INDEX_SCAN_UNIQUE;
+    if (k->unique && one_row_for_sure(table, info, k)) info->idxFlags |= SQLITE_INDEX_SCAN_UNIQUE;
     return SQLITE_OK;
 }
 

@@ -54,6 +54,19 @@ static bool may_be_untold_in(const rst_table *table, sqlite3_index_info *info, i
            rst_plan_is_untold_in(info, constraint);
 }
 
+/* Whether it is a list behind another one, and fewer rows are left than SQLite takes a list to have: it would look each
+** pair up. */
+static bool multiplies(const rst_table *table, sqlite3_index_info *info, const rst_candidate *k, int constraint) {
+    enum { VALUES_OF_A_LIST = 25 };
+    const double *each = rst_walked_key_of(table, k->index).rows_per_prefix;
+    bool behind = false;
+    if (each == NULL || k->equals == 0 || each[k->leading + k->equals - 1] >= VALUES_OF_A_LIST ||
+        !sqlite3_vtab_in(info, constraint, -1))
+        return false;
+    for (int i = 0; i < k->equals; i++) behind |= sqlite3_vtab_in(info, k->equal[i], -1) != 0;
+    return behind;
+}
+
 /* An index may name a column twice; a constraint is one argument of xFilter only. */
 bool rst_plan_is_taken(const rst_candidate *k, int constraint) {
     for (int i = 0; i < k->equals; i++) {
@@ -199,8 +212,11 @@ void rst_plan_match(const rst_table *table, sqlite3_index_info *info, rst_candid
             if (!is_equality(constraint->op) || !collation_fits(info, i, &k->parts[p]) || rst_plan_is_taken(k, i))
                 continue;
             in = is_whole_in(table, info, k, &k->parts[p], i);
-            if ((in && k->in > 0) || may_be_untold_in(table, info, i)) continue;
-            if (found < 0 || (constraint->op == SQLITE_INDEX_CONSTRAINT_EQ && (found_in || !in))) {
+            if ((in && k->in > 0) || may_be_untold_in(table, info, i) || multiplies(table, info, k, i)) continue;
+            /* One value rather than what may stand for several; of others the last. */
+            if (found < 0 || (constraint->op == SQLITE_INDEX_CONSTRAINT_EQ &&
+                              (found_in || (!in && (!rst_plan_is_one_value(table, info, found) ||
+                                                    rst_plan_is_one_value(table, info, i)))))) {
                 found = i;
                 found_in = in;
             }
@@ -221,7 +237,8 @@ void rst_plan_match(const rst_table *table, sqlite3_index_info *info, rst_candid
 
 /*
 ** On a column without numeric affinity the comparison's own affinity is not known here: '05' = 5 is true if the 5 comes
-** from an INTEGER column. Only a literal tells how many keys may be equal to it.
+** from an INTEGER column. Only a literal tells how many keys may be equal to it. A text is a literal without affinity:
+** what CAST makes a number of is none.
 */
 bool rst_plan_is_one_value(const rst_table *table, sqlite3_index_info *info, int constraint) {
     /* A hint of an expression: its first argument may be a column, of which it says nothing. */
@@ -232,7 +249,7 @@ bool rst_plan_is_one_value(const rst_table *table, sqlite3_index_info *info, int
     if (sqlite3_vtab_rhs_value(info, constraint, &value) != SQLITE_OK || value == NULL) return false;
     switch (sqlite3_value_type(value)) {
     case SQLITE_BLOB: return true;
-    case SQLITE_TEXT: return affinity == AFFINITY_TEXT;
+    case SQLITE_TEXT: return !hint;
     default: return false;
     }
 }

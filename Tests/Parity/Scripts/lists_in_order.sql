@@ -75,3 +75,16 @@ SELECT * FROM backwards WHERE a IN (2, 1, 5) ORDER BY a;
 CREATE TABLE first_of_list(a UNIQUE ON CONFLICT IGNORE, b);
 INSERT INTO first_of_list SELECT 1, a FROM backwards WHERE a IN (4, 2);
 SELECT * FROM first_of_list;
+-- Two lists of one key: with ANALYZE the second is looked up behind the first only where that leaves many rows.
+CREATE TABLE two(a INT, b INT, c INT, UNIQUE (a, b));
+CREATE TABLE two_few(a INT, b INT, c INT, PRIMARY KEY (a, b)) WITHOUT ROWID;
+INSERT INTO two WITH RECURSIVE g(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM g WHERE i < 400) SELECT i % 80, i, i % 3 FROM g;
+INSERT INTO two_few SELECT a % 4, b, c FROM two;
+ANALYZE;
+SELECT count(*), sum(b) FROM two WHERE a IN (1, 2, 3, 4, '5', 6.0, NULL, 7.5) AND b IN (1, 81, 82, 163, '164', 240, 325.0);
+SELECT b FROM two WHERE a IN (SELECT c FROM two) AND b IN (SELECT b FROM two_few WHERE a = 1) ORDER BY a, b DESC LIMIT 9;
+SELECT b FROM two WHERE a IN (9, 3, 5) AND b IN (83, 85, 89, 163) ORDER BY b DESC;
+SELECT count(*), sum(b) FROM two_few WHERE a IN (1, 2, 9) AND b IN (1, 81, 82, 163, '164', 240, 325.0);
+UPDATE OR IGNORE two SET b = 83 WHERE a IN (5, 3) AND b IN (85, 163, 83);
+DELETE FROM two WHERE a IN (1, 2) AND b IN (1, 82, 83);
+SELECT count(*), sum(a * b), sum(c) FROM two;
