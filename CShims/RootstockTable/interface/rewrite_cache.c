@@ -1,19 +1,9 @@
 /*
 ** rewrite_cache.c - most statements need nothing of the front door, and should not pay for its being there.
 **
-** Three ways to know without parsing what a text becomes. A query is searched once, many bytes at a time, for the
-** letters without which no word that concerns us can be written:
-**   _          sqlite_schema, pragma_table_info ...
-**   x          INDEXED
-**   wi, oi     rowid, oid; JOIN, before a bound
-**   of, ft     OFFSET, LEFT JOIN
-**   ot         NOT NULL
-**   ik         LIKE
-**   im, mi     LIMIT, behind two terms of ORDER BY or NULLS LAST; min()
-**   ), ;       before IN, < and >; before the end
-** The connection remembers the texts that needed nothing, of other statements and of queries that the search leaves
-** open. It remembers their shapes instead (shape.h), unless an index has a WHERE or an expression: what a statement
-** compares, sets or inserts is nothing to who rewrites it then.
+** The connection remembers the texts that needed nothing. It remembers their shapes instead (shape.h), unless an index
+** has a WHERE or an expression: what a statement compares, sets or inserts is nothing to who rewrites it then. A text
+** whose shape is known is remembered itself when it comes a second time, because to compare it costs less.
 ** What a query or a change becomes is remembered with its text, too. Of a shape it is a pattern, learnt when a second
 ** text has it, and kept if it gives what that text became.
 **
@@ -101,71 +91,6 @@ static const char *padded(const char *sql, size_t size, char room[SHORTEST]) {
     return memcpy(room, sql, size);
 }
 
-/* ---- the look through a query ---- */
-
-#define EACH(byte) (0x0101010101010101u * (byte))
-
-/* Whether four letters stand at p, in small ones or in great ones. */
-static inline bool are_letters(const char *p, const char letters[4]) {
-    uint32_t there, wanted;
-    memcpy(&there, p, 4);
-    memcpy(&wanted, letters, 4);
-    return (there | 0x20202020u) == wanted;
-}
-
-/* Whether NULL follows, or a comment that hides what does. */
-static bool behind_not(const char *p, const char *end) {
-    while (p < end && (*p == ' ' || (*p >= '\t' && *p <= '\r'))) p++;
-    return p < end && (*p == '-' || *p == '/' || (end - p >= 4 && are_letters(p, "null")));
-}
-
-/* Whether a call may begin. */
-static bool behind_min(const char *p) {
-    return *p == '(' || *p == ' ' || (*p >= '\t' && *p <= '\r') || *p == '-' || *p == '/';
-}
-
-/* Whether a LIMIT at p has an OFFSET or something to tell. The former is sought first: it is near. */
-static bool limit_may_concern(const char *sql, const char *p, const char *end) {
-    for (const char *q = p + 5; end - q >= 6; q++) {
-        if ((*q | 0x20) == 'o' && are_letters(q + 1, "ffse")) return true;
-    }
-    return rst_sort_may_tell(sql, p);
-}
-
-/* What stands at p, one of the bytes looked for, may be part of a word that concerns us, or end the statement. */
-static bool may_concern(const char *sql, const char *p, const char *end) {
-    switch (*p) {
-    case '_':
-        return p - sql >= 6 && (sqlite3_strnicmp(p - 6, "sqlite", 6) == 0 || sqlite3_strnicmp(p - 6, "pragma", 6) == 0);
-    case 'x':
-    case 'X': return p - sql >= 4 && end - p >= 3 && sqlite3_strnicmp(p - 4, "indexed", 7) == 0;
-    case 'o':
-    case 'O':
-        if (end - p >= 6 && are_letters(p + 1, "ffse")) return true;
-        if (p > sql && end - p >= 6 && (p[-1] | 0x20) == 'n' && (p[1] | 0x20) == 't' && behind_not(p + 2, end))
-            return true;
-        if (p - sql >= 3 && end - p >= 2 && sqlite3_strnicmp(p - 3, "union", 5) == 0) return true;
-        if (p > sql && end - p >= 3 && (p[-1] | 0x20) == 'j' && (p[2] | 0x20) == 'n') return rst_bound_follows(p, end);
-        return end - p >= 3 && sqlite3_strnicmp(p + 1, "id", 2) == 0;
-    case 'w':
-    case 'W': return end - p >= 3 && sqlite3_strnicmp(p + 1, "id", 2) == 0;
-    case 'd':
-    case 'D': return end - p >= 8 && sqlite3_strnicmp(p, "distinct", 8) == 0;
-    case 'f':
-    case 'F': return p - sql >= 2 && end - p >= 2 && sqlite3_strnicmp(p - 2, "left", 4) == 0;
-    case 'k':
-    case 'K': return p - sql >= 2 && end - p >= 2 && sqlite3_strnicmp(p - 2, "like", 4) == 0;
-    case 'm':
-    case 'M':
-        if (end - p >= 6 && (p[1] | 0x20) == 'i' && (p[2] | 0x20) == 'n' && behind_min(p + 3)) return true;
-        return p - sql >= 2 && end - p >= 3 && are_letters(p - 2, "limi") && limit_may_concern(sql, p - 2, end);
-    case ')': return rst_row_value_in(p + 1, end);
-    case ';':
-    case '\0': return true;
-    default: return false;
-    }
-}
-
 static void forget(remembered *place) {
     if (place->made != &met_once && place->made != &has_none) sqlite3_free(place->made);
     sqlite3_free(place->text);
@@ -242,8 +167,8 @@ static void put(rst_connection *c, const char *sql, size_t size, char *made) {
     bool keeps = size >= 4 && size <= LONGEST && store_of(c)->shared != NULL && !schema_of(c)->sidecar &&
                  schema_of(c)->triggers_epoch == store_of(c)->epoch && (front->attached == NULL || is_alone(c));
     /* What these names mean hangs on temp tables, too, of which no schema of ours tells. */
-    for (const char *p = sql, *end = sql + size; p < end && keeps; p++)
-        keeps = (*p != '_' && (*p | 0x20) != 'x') || !may_concern(sql, p, end);
+    keeps = keeps && !rst_text_mentions(sql, sql + size, "sqlite_") && !rst_text_mentions(sql, sql + size, "pragma_") &&
+            !rst_text_mentions(sql, sql + size, "indexed");
     keeps = keeps && is_ready(c); /* else the long way again */
     if (size < SHORTEST) {
         keeps = keeps && made == NULL;
@@ -272,7 +197,11 @@ void rst_rewrite_cache_put(rst_connection *c, const char *sql, const char *end, 
         return;
     }
     shape.size = 0;
-    if (!rewriter->has_conditions && !rewriter->has_expressions) rst_shape_of(sql, end, &shape);
+    /* With an index of some rows a CAST hides its value (cast_literals.c). */
+    if (!rewriter->has_expressions &&
+        (!rewriter->has_conditions ||
+         ((*sql | 0x20) == 's' && !rewriter->has_exclusions && !rst_text_mentions(sql, end, "cast"))))
+        rst_shape_of(sql, end, &shape);
     if (shape.size > 0)
         put(c, shape.bytes, shape.size, NULL);
     else
@@ -328,92 +257,13 @@ void rst_rewrite_cache_free(rst_connection *c) {
     front->rewrite_cache = NULL;
 }
 
-/* How many bytes are looked at together, the last of them as the second of a pair only. What finds those looked for
-** never misses one, and may take others for them. A bit for each byte that may begin or be what is looked for. */
-#if defined(__SSE2__)
-enum { TOGETHER = 16 };
-static inline unsigned candidates_at(const char *p) {
-    __m128i bytes = sixteen_at(p);
-    __m128i lower = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
-    __m128i found = _mm_or_si128(_mm_cmpeq_epi8(lower, _mm_set1_epi8('x')), _mm_cmpeq_epi8(bytes, _mm_set1_epi8('_')));
-    __m128i is_o = _mm_cmpeq_epi8(lower, _mm_set1_epi8('o'));
-    __m128i before_i = _mm_or_si128(
-        _mm_or_si128(is_o, _mm_cmpeq_epi8(lower, _mm_set1_epi8('w'))),
-        _mm_or_si128(_mm_cmpeq_epi8(lower, _mm_set1_epi8('m')), _mm_cmpeq_epi8(lower, _mm_set1_epi8('d'))));
-    __m128i behind = _mm_slli_si128(before_i, 1), is_t = _mm_cmpeq_epi8(lower, _mm_set1_epi8('t'));
-    __m128i is_i = _mm_cmpeq_epi8(lower, _mm_set1_epi8('i')), is_f = _mm_cmpeq_epi8(lower, _mm_set1_epi8('f'));
-    __m128i behind_i = _mm_slli_si128(is_i, 1), behind_f = _mm_slli_si128(is_f, 1);
-    found = _mm_or_si128(found, _mm_and_si128(behind, _mm_or_si128(is_i, is_f)));
-    found = _mm_or_si128(found, _mm_and_si128(_mm_or_si128(behind_f, _mm_slli_si128(is_o, 1)), is_t));
-    found = _mm_or_si128(found, _mm_and_si128(behind_i, _mm_cmpeq_epi8(lower, _mm_set1_epi8('k'))));
-    found = _mm_or_si128(found, _mm_and_si128(behind_i, _mm_cmpeq_epi8(lower, _mm_set1_epi8('m'))));
-    found = _mm_or_si128(found, _mm_and_si128(behind_i, is_o));
-    found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(';')));
-    found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(')')));
-    {
-        const unsigned bits =
-            (unsigned)_mm_movemask_epi8(_mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_setzero_si128())));
-        return bits | bits >> 1; /* the second of a pair was found */
-    }
-}
-#else
-enum { TOGETHER = 8 };
-static inline unsigned candidates_at(const char *p) {
-    uint64_t word = word_at(p);
-    uint64_t found = (((word | EACH(0x20)) ^ EACH('x')) - EACH(1)) | ((word ^ EACH('_')) - EACH(1)) |
-                     (((word | EACH(0x20)) ^ EACH('o')) - EACH(1)) | (((word | EACH(0x20)) ^ EACH('w')) - EACH(1)) |
-                     (((word | EACH(0x20)) ^ EACH('f')) - EACH(1)) | (((word | EACH(0x20)) ^ EACH('k')) - EACH(1)) |
-                     (((word | EACH(0x20)) ^ EACH('m')) - EACH(1)) | (((word | EACH(0x20)) ^ EACH('d')) - EACH(1)) |
-                     ((word ^ EACH(';')) - EACH(1)) | ((word ^ EACH(')')) - EACH(1)) | (word - EACH(1));
-    return (found & EACH(0x80)) != 0 ? 0xFF : 0;
-}
-#endif
-
-static bool look_closer(const char *sql, const char *p, const char *end, unsigned candidates) {
-    for (; candidates != 0; candidates &= candidates - 1) {
-        if (may_concern(sql, p + __builtin_ctz(candidates), end)) return true;
-    }
-    return false;
-}
-
-/* Whether the words of a query concern us nowhere. */
-static bool is_no_concern(const char *sql, const char *end) {
-    const char *stop = end[-1] == ';' ? end - 1 : end, *last = stop - TOGETHER;
-    for (const char *p = sql; last >= sql; p += TOGETHER - 1) {
-        unsigned candidates;
-        if (p > last) p = last;
-        candidates = candidates_at(p);
-        if (candidates != 0 && look_closer(sql, p, stop, candidates)) break;
-        if (p == last) return true;
-    }
-    return false;
-}
-
-/* Whether a CAST stands there, which ends in a parenthesis. */
-static bool has_cast(const char *sql, const char *end) {
-    if (memchr(sql, ')', (size_t)(end - sql)) == NULL) return false;
-    for (const char *p = sql; end - p >= 4; p++) {
-        if ((*p | 0x20) == 'c' && are_letters(p, "cast")) return true;
-    }
-    return false;
-}
-
 bool rst_rewrite_cache_has(rst_connection *c, const char *sql, const char *end, char **made) {
     rst_front *front = front_of(c);
     char room[SHORTEST];
-    static const char mask[8] = {-1, -1, -1, -1, -1, -1, -1, 0}, select[8] = "select ";
     size_t size = (size_t)(end - sql);
     if (size < SHORTEST)
         return front->rewrite_cache != NULL && front->rewrite_cache->state == rst_schemas_state(c) &&
                find(front->rewrite_cache, padded(sql, size, room), SHORTEST) != NULL;
-    /* SELECT count(*) FROM t has a way of its own. */
-    /* With an index on an expression, or of rows that are not something, a query may have to say what it compares. With
-    ** an index of some rows a CAST hides its value (cast_literals.c). */
-    if ((sql[0] | 0x20) == 's' && ((word_at(sql) | EACH(0x20)) & word_at(mask)) == word_at(select) &&
-        !rewriter_of(c)->has_expressions && !rewriter_of(c)->has_exclusions &&
-        rewriter_of(c)->view_joins == VIEWS_INNER && (sql[7] | 0x20) != 'c' && sql[7] > ' ' && sql[7] != '-' &&
-        sql[7] != '/' && is_no_concern(sql, end) && !(rewriter_of(c)->has_conditions && has_cast(sql, end)))
-        return true;
     return (front->attached == NULL || is_alone(c)) && is_known(c, sql, end, made);
 }
 

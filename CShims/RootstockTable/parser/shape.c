@@ -3,9 +3,9 @@
 **
 **   INSERT INTO t VALUES (17, 'x')      is      INSERT INTO t VALUES (<integer>, <string>)
 **
-** Left out are whole numbers of up to 18 digits and strings. They stand behind =, < or >, or in a row of VALUES, before
-** them at most a minus: there a string is no name, and no number is a column's. In the shape each is one byte that
-** stands in no SQL. So are numbers behind LIMIT and OFFSET, and strings behind LIKE.
+** Left out are whole numbers of up to 18 digits and strings. They stand behind =, <, >, BETWEEN or AND, in a row of
+** VALUES or a list of IN, before them at most a minus. There a string is no name, and no number is a column's. In the
+** shape each is one byte that stands in no SQL. So are numbers behind LIMIT and OFFSET, and strings behind LIKE.
 **
 ** What a statement is rewritten to has its values where they were copied to. Which value stands where is found with
 ** marks: values of which each occurs nowhere else (rst_shape_mark). The text that the marked one becomes, with a hole
@@ -96,12 +96,14 @@ static inline bool is_behind(const char *text, const char *p, const char *word) 
     return true;
 }
 
-/* Whether what stands at p is such a value, `row`: in a row of VALUES. */
-static bool is_value(const char *text, const char *p, bool row) {
+/* Whether what stands at p is such a value, `listed`: in a row of VALUES or a list of IN. */
+static bool is_value(const char *text, const char *p, bool listed) {
     p = behind_last(text, p);
     if (p > text && p[-1] == '-') p = behind_last(text, p - 1);
     if (p == text) return false;
-    return p[-1] == '=' || p[-1] == '<' || p[-1] == '>' || (row && (p[-1] == '(' || p[-1] == ','));
+    if ((p[-1] | 0x20) == 'd') return is_behind(text, p, "and");
+    if ((p[-1] | 0x20) == 'n') return is_behind(text, p, "between");
+    return p[-1] == '=' || p[-1] == '<' || p[-1] == '>' || (listed && (p[-1] == '(' || p[-1] == ','));
 }
 
 /* Whether a parenthesis at p may be part of a parameter: $a(b). */
@@ -126,10 +128,16 @@ static bool begins_row(const char *text, const char *p, bool rows) {
     return p - text > 6 && (p[-1] | 0x20) == 's' && sqlite3_strnicmp(p - 6, "values", 6) == 0 && !joins(p[-7]);
 }
 
+/* Whether a list of IN begins at p with such a value, which no SELECT does: there a number may be a column's. */
+static bool begins_list(const char *p, const char *end) {
+    while (p < end && is_blank(*p)) p++;
+    return p < end && (stop_at(p) == DIGIT || *p == '\'' || *p == '-');
+}
+
 void rst_shape_of(const char *text, const char *end, rst_shape *shape) {
     char *out = shape->bytes, *const longest = out + SHAPE_LONGEST;
     const char *p = text;
-    int depth = 0;
+    int depth = 0, list = 0; /* of parentheses; that of a list of IN */
     bool rows = false;
     shape->size = 0;
     shape->count = 0;
@@ -153,21 +161,26 @@ void rst_shape_of(const char *text, const char *end, rst_shape *shape) {
             while (behind < end && *behind >= '0' && *behind <= '9') behind++;
             if ((p > text && joins(p[-1])) || (behind < end && joins(*behind))) {
                 while (behind < end && joins(*behind)) behind++; /* part of a name, a parameter or another number */
-            } else if (behind - p <= DIGITS && (is_value(text, p, rows && depth == 1) || is_behind(text, p, "limit") ||
-                                                is_behind(text, p, "offset"))) {
+            } else if (behind - p <= DIGITS &&
+                       (is_value(text, p, depth > 0 && (depth == list || (rows && depth == 1))) ||
+                        is_behind(text, p, "limit") || is_behind(text, p, "offset"))) {
                 value = INTEGER;
             }
             break;
         case QUOTE:
             behind = behind_quote(p, end);
             if (behind == NULL) return;
-            if (*p == '\'' && (is_value(text, p, rows && depth == 1) || is_behind(text, p, "like"))) value = STRING;
+            if (*p == '\'' &&
+                (is_value(text, p, depth > 0 && (depth == list || (rows && depth == 1))) || is_behind(text, p, "like")))
+                value = STRING;
             break;
         case OPEN:
             if (is_in_parameter(text, p)) return;
             if (depth++ == 0) rows = begins_row(text, p, rows);
+            if (is_behind(text, p, "in") && begins_list(behind, end)) list = depth;
             break;
         case CLOSE:
+            if (depth == list) list = 0;
             if (--depth == 0) rows = rows && goes_on(behind, end);
             break;
         case COMMENT:

@@ -155,7 +155,7 @@ static void visit(joined *j, const rst_syntax *node) {
     }
 }
 
-bool rst_bound_follows(const char *p, const char *end) {
+static bool bound_follows(const char *p, const char *end) {
     for (; p < end; p++) {
         if (*p == '<' || *p == '>') return true;
         if ((*p | 0x20) == 'b' && end - p >= 7 && sqlite3_strnicmp(p, "between", 7) == 0) return true;
@@ -165,7 +165,7 @@ bool rst_bound_follows(const char *p, const char *end) {
 
 /* A statement without a JOIN and a bound behind it is not worth a tree. */
 static bool has_words(const char *p, const char *end) {
-    return rst_token_seek(&p, end, "JOIN") && rst_bound_follows(p, end);
+    return rst_token_seek(&p, end, "JOIN") && bound_follows(p, end);
 }
 
 /* No less than the height that SQLite counts for an expression below the node. NOT BETWEEN is two to it, a chain of AND

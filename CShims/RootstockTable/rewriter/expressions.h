@@ -16,9 +16,6 @@ int rst_terms_tell(rst_connection *c, rst_draft *draft);
 int rst_least_tell(rst_connection *c, rst_draft *draft);
 /* sort_hint.c: what tells of a join's ORDER BY with LIMIT. */
 int rst_sort_tell(rst_connection *c, rst_draft *draft);
-/* Whether a query may have something to tell of the LIMIT there. Behind the ORDER before it stands a comma or NULLS, or
-** it is a compound's, or an IN stands before it. The nearest ORDER may be order_id. */
-bool rst_sort_may_tell(const char *sql, const char *limit);
 /* distinct_hint.c: of which columns each value is needed once. */
 int rst_distinct_tell(rst_connection *c, rst_draft *draft);
 /* own_terms.c: the same of terms that choose rows of one table of a join. */
@@ -31,8 +28,6 @@ int rst_row_bounds_tell(rst_connection *c, rst_draft *draft);
 enum { ROW_BOUNDS = 4 };
 /* Whether that constraint tells of the column at that place of that row value. */
 bool rst_is_row_bound(const struct sqlite3_index_constraint *constraint, int number, int place);
-/* Whether something may be above or below something else in [p, end). */
-bool rst_bound_follows(const char *p, const char *end);
 /* What a change has to tell: both. */
 int rst_hints_tell(rst_connection *c, rst_draft *draft);
 /* What became of the statement [sql, end), with what tells of indexed expressions and of partial indexes. code: of what

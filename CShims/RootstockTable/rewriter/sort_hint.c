@@ -267,37 +267,6 @@ static void visit(sorted *s, const rst_syntax *node, bool few) {
     }
 }
 
-/* Whether a word's last five letters, of which the last is known, stand before p, in small or in great ones. */
-static inline bool ends_word(const char *p, const char letters[4]) {
-    uint32_t there, wanted;
-    memcpy(&there, p - 5, 4);
-    memcpy(&wanted, letters, 4);
-    return (there | 0x20202020u) == wanted;
-}
-
-bool rst_sort_may_tell(const char *sql, const char *limit) {
-    bool further = false, sorted = false;
-    for (const char *p = limit; p - sql >= 5; p--) {
-        switch (p[-1] | 0x20) {
-        case ',': further = true; break;
-        case 's': further |= ends_word(p, "null"); break;
-        case 'r':
-            if (!ends_word(p, "orde")) break;
-            if (further) return true;
-            sorted = true;
-            break;
-        case 'n': /* IN, or what may be one; UNION */
-            if (sorted && (((p[-2] | 0x20) == 'i' && p[-3] <= ' ') || ends_word(p, "unio"))) return true;
-            break;
-        case 't':
-            if (sorted && (ends_word(p, "xcep") || ends_word(p, "rsec"))) return true;
-            break;
-        default: break;
-        }
-    }
-    return false;
-}
-
 int rst_sort_tell(rst_connection *c, rst_draft *draft) {
     sorted s = {.c = c, .text = draft->text};
     s.tree = rst_text_mentions(draft->text, draft->end, "limit") ? rst_draft_tree(draft) : NULL;

@@ -50,6 +50,21 @@ SELECT count(*) FROM t;
 SELECT t.k, u.n = 1 FROM t LEFT JOIN u ON u.n = t.k WHERE u.m < 3;
 SELECT t.k, u.n = 2 FROM t LEFT JOIN u ON u.n = t.k WHERE u.m < 4;
 SELECT t.k, u.n = 3 FROM t LEFT JOIN u ON u.n = t.k WHERE u.m < 5;
+-- Lists of IN, and BETWEEN.
+SELECT k, k IN (1, 2), a BETWEEN 'a' AND 'p' FROM t WHERE k IN (1, 2, 3) AND k BETWEEN 0 AND 9 ORDER BY k;
+SELECT k, k IN (3, 2), a BETWEEN 'p' AND 'z' FROM t WHERE k IN (3, 2, 6) AND k BETWEEN 1 AND 5 ORDER BY k;
+SELECT k, k IN (6, 4), a BETWEEN 'b' AND 'c' FROM t WHERE k IN (6, 4, 1) AND k BETWEEN -3 AND 5 ORDER BY k;
+SELECT k FROM t WHERE (k, a) IN (VALUES (1, 'one'), (2, 'no')) OR a IN ('two', '13') ORDER BY k;
+SELECT k FROM t WHERE (k, a) IN (VALUES (3, 'three'), (4, 'no')) OR a IN ('x', '17') ORDER BY k;
+UPDATE t SET b = b + 1 WHERE k IN (1, 2) AND b NOT BETWEEN 100 AND 200 RETURNING k, b IN (3, 4), b BETWEEN 3 AND 9;
+UPDATE t SET b = b + 2 WHERE k IN (2, 3) AND b NOT BETWEEN 4 AND 5 RETURNING k, b IN (4, 5), b BETWEEN 1 AND 4;
+UPDATE t SET b = b + 3 WHERE k IN (4, 6) AND b NOT BETWEEN 0 AND 1 RETURNING k, b IN (6, 7), b BETWEEN 6 AND 7;
+DELETE FROM t WHERE a IN ('15', 'nobody') AND k NOT IN (-5, 16);
+DELETE FROM t WHERE a IN ('17', 'three') AND k NOT IN (-5, 3);
+DELETE FROM t WHERE (k, b) IN (SELECT k, b FROM t ORDER BY b, 1 LIMIT 1) RETURNING k;
+DELETE FROM t WHERE (k, b) IN (SELECT k, b FROM t ORDER BY b, 2 LIMIT 1) RETURNING k;
+DELETE FROM t WHERE k IN (SELECT k FROM t GROUP BY b, 1 ORDER BY b, 1 DESC LIMIT 1) RETURNING k;
+SELECT * FROM t ORDER BY k;
 -- What is wrong with one is told each time.
 INSERT INTO t (k, a) VALUES (1, 'again');
 INSERT INTO t (k, nowhere) VALUES (21, 'x');
