@@ -261,14 +261,16 @@ int rst_write_commit(rst_connection *c, char **message) {
     }
     store->catalog_is_new = false;
     rst_writer_finished(c);
-    rst_reader_follow(c, true);
     store->checked_transaction = identifier;
     store->committed_transaction = identifier;
     store->own_commits++;
     store->schema_changed = false;
     rst_reader_monitor_watch(c, identifier);
     /* The lock is somebody else's by now. Should this fail, everybody sees the commit all the same. */
-    return rst_writer_wait_durable(c, ticket, message);
+    code = rst_writer_wait_durable(c, ticket, message);
+    /* Last: behind somebody's VACUUM it follows to another file, of which neither the ticket nor the numbers are. */
+    rst_reader_follow(c, true);
+    return code;
 }
 
 void rst_writer_hold(rst_connection *c) {
