@@ -25,7 +25,7 @@ def connect(path, durability):
 
 def change(run, chance):
     key = chance.choice([chance.randrange(2000), chance.randrange(30)])
-    kind = chance.randrange(12)
+    kind = chance.randrange(13)
     size = chance.choice([5, 40, 300, 1500, 2100, 5000, 20000])
     if kind < 5:
         run("INSERT INTO t VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET n = n + 1, b = excluded.b",
@@ -39,6 +39,8 @@ def change(run, chance):
     elif kind == 9:
         run("DELETE FROM w WHERE v % 7 = ?", chance.randrange(7))
     elif kind == 10:
+        run("DELETE FROM a")  # a tree that is emptied at once
+    elif kind == 11:
         run("INSERT INTO a(x) VALUES (?)", "x" * chance.randrange(200))
     else:
         name = f"i{chance.randrange(3)}"

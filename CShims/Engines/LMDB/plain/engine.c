@@ -134,7 +134,10 @@ int rootstock_lmdb_tree_clear(rootstock_transaction *transaction, rootstock_tree
     lmdb_before_change(transaction, tree);
     int code = lmdb_make_room(transaction, 0);
     if (code == MDB_SUCCESS) code = mdb_drop(transaction->txn, tree, 0);
-    if (code != MDB_SUCCESS) transaction->failed = 1;
+    if (code == MDB_SUCCESS)
+        transaction->dirty = 1; /* LMDB writes the record of an empty tree, too */
+    else
+        transaction->failed = 1;
     return lmdb_result(transaction->environment, code);
 }
 
