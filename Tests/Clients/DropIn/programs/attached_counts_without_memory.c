@@ -38,7 +38,8 @@ int main(void) {
     memory_may_fail();
     if (sqlite3_open("data.db", &db) != SQLITE_OK) return 1;
     sqlite3_exec(db,
-                 "ATTACH 'other.db' AS other; PRAGMA other.synchronous = OFF; CREATE TABLE other.u(x PRIMARY KEY, y); CREATE TABLE other.l(a);"
+                 "ATTACH 'other.db' AS other; PRAGMA other.synchronous = OFF; CREATE TABLE other.u(x PRIMARY KEY, y); "
+                 "CREATE TABLE other.l(a);"
                  "CREATE TRIGGER other.g AFTER UPDATE ON u BEGIN INSERT INTO l VALUES (1); END",
                  NULL, NULL, NULL);
     for (int inside = 0; inside < 2; inside++) {
