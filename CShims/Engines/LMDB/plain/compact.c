@@ -332,6 +332,8 @@ int rootstock_lmdb_compact(rootstock_transaction *transaction, rootstock_stop st
     else if (!transaction->write || transaction->changes != 0 || transaction->created.count != 0)
         code = rootstock_lmdb_refusal(environment, ROOTSTOCK_MISUSE,
                                       "compacting takes a write transaction that has changed nothing");
+    else if (!names(environment->path, environment->lock_descriptor))
+        error = ESTALE; /* the copy's name is that of the other file's VACUUM */
     else if (fstat(environment->lock_descriptor, &status) != 0)
         code = rootstock_lmdb_failure(environment, errno);
     else if (status.st_nlink != 1)
@@ -340,7 +342,7 @@ int rootstock_lmdb_compact(rootstock_transaction *transaction, rootstock_stop st
     else if (flock(environment->lock_descriptor, LOCK_EX | LOCK_NB) != 0) /* it is ours, if there are locks at all */
         code =
             rootstock_lmdb_refusal(environment, ROOTSTOCK_UNSUPPORTED, "this file system has no locks to do it under");
-    if (code == ROOTSTOCK_OK && (copy = copy_of(environment->path)) == NULL) error = ENOMEM;
+    if (code == ROOTSTOCK_OK && error == 0 && (copy = copy_of(environment->path)) == NULL) error = ENOMEM;
     if (code == ROOTSTOCK_OK && error == 0) error = write_copy(transaction, copy, stop, stop_context);
     if (code == ROOTSTOCK_OK && error == 0) {
         error = swap_files(environment, copy);

@@ -168,3 +168,16 @@ for opens_before in (False, True):
     update()
     print("new", sums(new), new.execute("PRAGMA integrity_check").fetchall())
     new.close()
+
+# VACUUM of a file that was moved away leaves alone what VACUUM of the one at its place is writing.
+removed()
+mine = filled("data.db", 1)
+os.rename("data.db", "moved.db")
+removed()
+new = filled("data.db", 100)
+open("data.db-rootstock-vacuum", "w").close()
+try:
+    mine.execute("VACUUM")
+except sqlite3.Error:
+    pass  # also natively, where it does not write into the new one
+print(os.path.exists("data.db-rootstock-vacuum"), sums(new))
