@@ -161,10 +161,17 @@ static int names(const char *path, int descriptor) {
 
 /* Openers are kept out meanwhile, and so is an exchange. Where the path names another file, the lock file is that
 ** one's. */
-void rootstock_lmdb_remove_lock(const char *path, const char *lock_path, int descriptor) {
-    if (lock_opening(descriptor, F_WRLCK) != 0) return; /* somebody comes, or there are no such locks */
-    if (names(path, descriptor) && rootstock_lmdb_is_open_elsewhere(lock_path) == 0) (void)unlink(lock_path);
-    rootstock_lmdb_end_opening(descriptor);
+void rootstock_lmdb_remove_lock(const rootstock_environment *environment) {
+    const int data = environment->lock_descriptor, lock = environment->opening_descriptor;
+    if (lock < 0 || lock_opening(data, F_WRLCK) != 0) return; /* somebody comes, or there are no such locks */
+    /* In our turn: the openers of a file that is put over this one lock no byte of it. */
+    if (flock(lock, LOCK_EX | LOCK_NB) == 0) {
+        if (names(environment->path, data) && names(environment->lock_path, lock) &&
+            rootstock_lmdb_is_open_elsewhere(environment->lock_path) == 0)
+            (void)unlink(environment->lock_path);
+        rootstock_lmdb_end_turn(lock);
+    }
+    rootstock_lmdb_end_opening(data);
 }
 
 /*

@@ -197,6 +197,7 @@ const char *rootstock_lmdb_describe(rootstock_environment *environment, int code
 /* Beside LMDB's codes: the number of the last commit is lower than one that was shown, or no meta page has it. */
 #define LMDB_NUMBER_FELL (-30000)
 #define LMDB_DAMAGED_PAGE (-30001) /* environment.damaged_page: see write/page_check.h */
+#define LMDB_REPLACED (-30003)     /* the path names another file by now: it is opened anew */
 #define LMDB_UNFINISHED (-30002)   /* the last commit is not whole, and it may not be put in order here */
 #define LMDB_UNFINISHED_WHY "its last commit is not whole, and may not be put in order here"
 #define LMDB_UNFINISHED_REMEDY "open it once as a user who may write both files and their directory"
@@ -340,7 +341,7 @@ static inline int lmdb_must_give_up_map(rootstock_environment *environment) {
 /* plain/lock_file.c */
 /* Keeps every other process from opening the lock file by LMDB, until end_turn: waits for five seconds.
 ** opening_descriptor is to be kept open as long as LMDB has the lock file open, -1 where there is no such file, or none
-** of ours to read. Returns 0 or an errno: EBUSY; ESTALE where the lock file was another data file's, and is removed. */
+** of ours to read. Returns 0, LMDB_REPLACED, or an errno: EBUSY; ESTALE where the lock file is to be made anew. */
 int rootstock_lmdb_take_turn(rootstock_environment *environment);
 void rootstock_lmdb_end_turn(int descriptor);
 /* Where the file open as `data` has no byte yet: removes what stands at path of an older file. If *held, its other
@@ -473,8 +474,8 @@ int rootstock_lmdb_sync_directory(const char *path);
 int rootstock_lmdb_enter(const char *path, const char *lock_path, int descriptor, int read_only,
                          const lmdb_file_facts *facts);
 void rootstock_lmdb_end_opening(int descriptor);
-/* The last one out removes the lock file. For who has just closed the environment. descriptor: of the data file. */
-void rootstock_lmdb_remove_lock(const char *path, const char *lock_path, int descriptor);
+/* The last one out removes the lock file. For who has just closed the environment. */
+void rootstock_lmdb_remove_lock(const rootstock_environment *environment);
 /* Waits until nobody is opening the file, and keeps openers out until end_opening. Returns 0 or an errno: EBUSY. */
 int rootstock_lmdb_exclude_openers(int descriptor);
 /* Maps the mark of an environment that LMDB has open. Returns LMDB's code. */

@@ -19,14 +19,15 @@
 ** A data file without a byte is new. The lock file beside it is then of a file that was removed: who has that open goes
 ** on with his lock file, and the new one gets its own. So it is where a file is put over one that is open. Each opener
 ** marks the lock file with the data file's inode, by a lock far behind its end, which goes with the process. Who finds
-** another inode's mark makes the lock file anew.
+** another inode's mark, and none of his own, makes the lock file anew. LMDB opens both files by name: whoever finds the
+** name given to another file after that opens it all again.
 **
 ** Invariants
 **  1. When LMDB opens the lock file, it is a regular file of ours. Or there is none because we may not create one, and
 **     LMDB reports that. A reader goes without, then (plain/lockless.c).
 **  2. Nothing of this process closes a descriptor of the lock file while LMDB has it open: that would drop LMDB's
-**  locks,
-**     which are the process's.
+**     locks, which are the process's.
+**  3. Whoever removes the lock file of a file with bytes has its turn, or keeps all openers out (plain/compact.c).
 */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -119,15 +120,10 @@ static int has_mark(int descriptor, off_t first, off_t count) {
     return fcntl(descriptor, F_OFD_GETLK, &mark) == 0 && mark.l_type != F_UNLCK;
 }
 
-/* Marks the lock file as the data file's. Returns 0, or ESTALE: it is another data file's, which somebody has open. */
-static int mark_lock(int descriptor, int data) {
-    struct stat file;
-    if (fstat(data, &file) != 0) return 0;
-    const off_t own = MARKS + 1 + (off_t)((uint64_t)file.st_ino % ((uint64_t)MARKS / 2));
-    struct flock mark = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = own, .l_len = 1};
-    if (has_mark(descriptor, MARKS, own - MARKS) || has_mark(descriptor, own + 1, 0)) return ESTALE;
-    (void)fcntl(descriptor, F_OFD_SETLK, &mark);
-    return 0;
+/* Is it only of other data files, which somebody has open? One mark of ours makes it ours: whoever may read the lock
+** file can mark it, and must not divide its users. */
+static int is_anothers(int descriptor, off_t own) {
+    return !has_mark(descriptor, own, 1) && has_mark(descriptor, MARKS, 0);
 }
 
 /* Does the path still name the open file? */
@@ -142,23 +138,34 @@ int rootstock_lmdb_take_turn(rootstock_environment *environment) {
 #ifdef F_OFD_SETLK
     const char *path = environment->lock_path;
     int *descriptor = &environment->opening_descriptor;
+    struct stat data;
+    if (fstat(environment->lock_descriptor, &data) != 0) return errno;
+    struct flock mark = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_len = 1};
+    mark.l_start = MARKS + (off_t)((uint64_t)data.st_ino % (uint64_t)MARKS);
     for (int attempts = 0; attempts < 100; attempts++) {
         do *descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
         while (*descriptor < 0 && errno == EINTR);
+        if (*descriptor < 0 && errno == ENOENT) return ESTALE;
         if (*descriptor < 0) return errno == EMFILE || errno == ENFILE ? errno : 0; /* LMDB will see */
         int error = rootstock_lmdb_lock_patiently(*descriptor, LOCK_EX);
         /* A file system without such locks has none of LMDB's, either. */
         if (error == EINVAL || error == ENOTSUP || error == ENOSYS || error == ENOLCK) return 0;
         if (error == 0 && is_still_named(path, *descriptor)) {
-            error = environment->options.foreign ? 0 : mark_lock(*descriptor, environment->lock_descriptor);
-            if (error == 0) return 0;
-            if (!is_still_named(environment->path, environment->lock_descriptor)) error = EBUSY;
-            if (error == ESTALE && unlink(path) != 0 && errno != ENOENT) return 0; /* its number tells them apart */
+            if (environment->options.foreign) return 0;
+            if (is_anothers(*descriptor, mark.l_start)) {
+                if (!is_still_named(environment->path, environment->lock_descriptor))
+                    error = LMDB_REPLACED;
+                else
+                    error = unlink(path) == 0 || errno == ENOENT ? ESTALE : errno;
+            }
+            if (error == 0) {
+                (void)fcntl(*descriptor, F_OFD_SETLK, &mark);
+                return 0;
+            }
             rootstock_lmdb_end_turn(*descriptor);
-            /* Where this process has the other file open, closing this would end LMDB's locks on it. */
-            if (environment->options.replaces) *descriptor = -1;
         }
-        if (*descriptor >= 0) close(*descriptor);
+        /* Where this process has the other file open, closing this would end LMDB's locks on it. */
+        if (!environment->options.replaces) close(*descriptor);
         *descriptor = -1;
         if (error != 0) return error;
     }

@@ -323,6 +323,13 @@ static int compare_numbers(rootstock_environment *environment) {
     return code == LMDB_NUMBER_FELL ? code : MDB_SUCCESS;
 }
 
+/* Has LMDB opened the file that we have open? It goes by the name, twice. */
+static int is_ours(const rootstock_environment *environment) {
+    struct stat named, ours;
+    return lstat(environment->path, &named) == 0 && fstat(environment->lock_descriptor, &ours) == 0 &&
+           named.st_dev == ours.st_dev && named.st_ino == ours.st_ino;
+}
+
 /* Once, in our turn. */
 static int start_once(rootstock_environment *environment, const lmdb_file_facts *facts) {
     const rootstock_options *options = &environment->options;
@@ -334,6 +341,8 @@ static int start_once(rootstock_environment *environment, const lmdb_file_facts 
     lmdb = configure(environment, facts);
     if (!(environment->form & MDB_NOSUBDIR)) flags &= ~(unsigned)MDB_NOSUBDIR;
     if (lmdb == MDB_SUCCESS) lmdb = mdb_env_open(environment->env, environment->name, flags, mode);
+    /* Another file under the name would have its writers' lock and its mark on a file that is gone. */
+    if (lmdb == MDB_SUCCESS && !is_ours(environment)) lmdb = LMDB_REPLACED;
     if (lmdb == MDB_SUCCESS) lmdb = compare_numbers(environment);
     if (lmdb != MDB_SUCCESS) {
         mdb_env_close(environment->env);
@@ -344,15 +353,16 @@ static int start_once(rootstock_environment *environment, const lmdb_file_facts 
 
 static int start_in_turn(rootstock_environment *environment, const char *path, const lmdb_file_facts *facts, int *code,
                          char **message) {
-    int lmdb = MDB_SUCCESS;
-    do {
+    int lmdb = ESTALE;
+    for (int attempts = 0; lmdb == ESTALE && attempts < MOST_STARTS; attempts++) {
         *code = prepare_lock(environment, path, message);
         if (*code != ROOTSTOCK_OK) return MDB_SUCCESS;
         if (environment->opening_descriptor >= 0) close(environment->opening_descriptor); /* LMDB has none open */
         environment->opening_descriptor = -1;
         if (environment->lockless != 0) return start_once(environment, facts);
         lmdb = rootstock_lmdb_take_turn(environment);
-    } while (lmdb == ESTALE);
+    }
+    if (lmdb == ESTALE) lmdb = MDB_SUCCESS; /* it cannot be made: LMDB will see */
     if (lmdb == EBUSY) {
         *code = cannot(message, ROOTSTOCK_BUSY, path, "another process has been opening it for five seconds",
                        "try again, or end that process");
@@ -382,8 +392,9 @@ int rootstock_lmdb_start(rootstock_environment *environment, const char *path, c
     return lmdb;
 }
 
-int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const rootstock_options *options,
-                        rootstock_environment **result, char **message) {
+/* Once. ROOTSTOCK_MOVED, without a message: another file was put over it meanwhile. */
+static int open_once(const rootstock_engine *engine, const char *path, const rootstock_options *options,
+                     rootstock_environment **result, char **message) {
     const lmdb_layers *layers = engine->context;
     opening file;
     uint64_t undone = 0;
@@ -430,7 +441,8 @@ int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const 
         lmdb = MDB_VERSION_MISMATCH;
     if (lmdb != MDB_SUCCESS && environment->env != NULL) mdb_env_close(environment->env);
     if (lmdb != MDB_SUCCESS) {
-        code = lmdb == MDB_READERS_FULL
+        code = lmdb == LMDB_REPLACED ? ROOTSTOCK_MOVED
+               : lmdb == MDB_READERS_FULL
                    ? cannot(message, ROOTSTOCK_READERS_FULL, path, "every reader slot of its lock file is taken",
                             "end some readers, or open it everywhere with more")
                    : cannot_errno(message, lmdb, path);
@@ -445,6 +457,15 @@ int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const 
     return ROOTSTOCK_OK;
 }
 
+int rootstock_lmdb_open(const rootstock_engine *engine, const char *path, const rootstock_options *options,
+                        rootstock_environment **result, char **message) {
+    int code = ROOTSTOCK_MOVED;
+    for (int attempts = 0; code == ROOTSTOCK_MOVED && attempts < 1000; attempts++)
+        code = open_once(engine, path, options, result, message);
+    if (code != ROOTSTOCK_MOVED) return code;
+    return cannot(message, ROOTSTOCK_BUSY, path, "other files are put over it again and again", "try again");
+}
+
 void rootstock_lmdb_close(rootstock_environment *environment) {
     if (environment->process == rootstock_process() && environment->layers->hooks->close != NULL)
         environment->layers->hooks->close(environment, 1);
@@ -453,7 +474,7 @@ void rootstock_lmdb_close(rootstock_environment *environment) {
     if (environment->process == rootstock_process() && environment->env != NULL) {
         mdb_env_close(environment->env);
         if (environment->options.remove_lock && !environment->read_only && (environment->form & MDB_NOSUBDIR) != 0)
-            rootstock_lmdb_remove_lock(environment->path, environment->lock_path, environment->lock_descriptor);
+            rootstock_lmdb_remove_lock(environment);
     }
     free_environment(environment);
 }

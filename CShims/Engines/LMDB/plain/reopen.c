@@ -107,7 +107,7 @@ static int start_again(rootstock_environment *environment) {
     if (error != 0) return MDB_PANIC;
     int code = rootstock_lmdb_start(environment, environment->path, &facts, &refusal, NULL);
     rootstock_lmdb_end_opening(environment->lock_descriptor);
-    if (refusal != ROOTSTOCK_OK) return MDB_PANIC;
+    if (refusal != ROOTSTOCK_OK || code == LMDB_REPLACED) return MDB_PANIC;
     if (code != MDB_SUCCESS) return code;
     int descriptor;
     if (mdb_env_get_fd(environment->env, &descriptor) == MDB_SUCCESS) fcntl(descriptor, F_SETFD, FD_CLOEXEC);
