@@ -15,6 +15,7 @@
 #include "parser/shape.h"
 #include "rewriter/changes.h"
 #include "rewriter/expressions.h"
+#include "rewriter/rewriting.h"
 #include "rewriter/transform.h"
 
 #include <limits.h>
@@ -186,6 +187,23 @@ static void put(rst_connection *c, const char *sql, size_t size, char *made) {
     *place = new;
 }
 
+/* Whether the text names one of the store's tables or views that temp hides. It means the store's when the one in temp
+** goes, by ROLLBACK, too. */
+static bool names_hidden(rst_connection *c, const char *sql, const char *end) {
+    bool hidden = false;
+    while (rst_has_temp(c) && !hidden) {
+        const rst_token token = rst_token_next(&sql, end);
+        char *name;
+        if (token.type == TOKEN_END) return false;
+        if (!rst_token_names(&token)) continue;
+        name = rst_token_name(&token);
+        hidden = name == NULL ||
+                 ((rst_table_find(c, name) != NULL || rst_find_view(c, &token) != NULL) && rst_is_hidden(c, name));
+        sqlite3_free(name);
+    }
+    return hidden;
+}
+
 void rst_rewrite_cache_put(rst_connection *c, const char *sql, const char *end, const char *made) {
     const rst_rewriter *rewriter = rewriter_of(c);
     rst_shape shape;
@@ -196,6 +214,7 @@ void rst_rewrite_cache_put(rst_connection *c, const char *sql, const char *end, 
             front_of(c)->lasts = RST_LASTS_AS_SHAPE;
         return;
     }
+    if (names_hidden(c, sql, end)) return;
     shape.size = 0;
     /* With an index of some rows a CAST hides its value (cast_literals.c). */
     if (!rewriter->has_expressions &&

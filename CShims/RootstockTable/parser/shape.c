@@ -106,6 +106,12 @@ static bool is_value(const char *text, const char *p, bool listed) {
     return p[-1] == '=' || p[-1] == '<' || p[-1] == '>' || (listed && (p[-1] == '(' || p[-1] == ','));
 }
 
+/* Whether the string that ends before p is a table's name: 't'.a. */
+static bool names_table(const char *p, const char *end) {
+    while (p < end && is_blank(*p)) p++;
+    return p < end && *p == '.';
+}
+
 /* Whether a parenthesis at p may be part of a parameter: $a(b). */
 static bool is_in_parameter(const char *text, const char *p) {
     while (p > text && joins(p[-1])) {
@@ -124,8 +130,7 @@ static bool goes_on(const char *p, const char *end) {
 /* Whether a row of VALUES begins at p. rows: others stand before it. */
 static bool begins_row(const char *text, const char *p, bool rows) {
     p = behind_last(text, p);
-    if (rows) return p > text && p[-1] == ',';
-    return p - text > 6 && (p[-1] | 0x20) == 's' && sqlite3_strnicmp(p - 6, "values", 6) == 0 && !joins(p[-7]);
+    return rows ? p > text && p[-1] == ',' : is_behind(text, p, "values");
 }
 
 /* Whether a list of IN begins at p with such a value, which no SELECT does: there a number may be a column's. */
@@ -170,14 +175,14 @@ void rst_shape_of(const char *text, const char *end, rst_shape *shape) {
         case QUOTE:
             behind = behind_quote(p, end);
             if (behind == NULL) return;
-            if (*p == '\'' &&
+            if (*p == '\'' && !names_table(behind, end) &&
                 (is_value(text, p, depth > 0 && (depth == list || (rows && depth == 1))) || is_behind(text, p, "like")))
                 value = STRING;
             break;
         case OPEN:
             if (is_in_parameter(text, p)) return;
             if (depth++ == 0) rows = begins_row(text, p, rows);
-            if (is_behind(text, p, "in") && begins_list(behind, end)) list = depth;
+            if (!rows && is_behind(text, p, "in") && begins_list(behind, end)) list = depth;
             break;
         case CLOSE:
             if (depth == list) list = 0;

@@ -50,6 +50,11 @@ SELECT count(*) FROM t;
 SELECT t.k, u.n = 1 FROM t LEFT JOIN u ON u.n = t.k WHERE u.m < 3;
 SELECT t.k, u.n = 2 FROM t LEFT JOIN u ON u.n = t.k WHERE u.m < 4;
 SELECT t.k, u.n = 3 FROM t LEFT JOIN u ON u.n = t.k WHERE u.m < 5;
+-- A string before a point is a table's name.
+SELECT t.k, v.k FROM t, u v WHERE t.k = 'v'.n AND v.n <> 't'.b ORDER BY t.k, v.k;
+SELECT t.k, v.k FROM t, u v WHERE t.k = 't'.n AND v.n <> 'v'.b ORDER BY t.k, v.k;
+SELECT t.k FROM t, u v WHERE t.k IN ('v'.n, 3) AND 't'.k > 1 ORDER BY t.k, v.k;
+SELECT t.k FROM t, u v WHERE t.k IN ('t' . b, 3) AND 'v'.k > 1 ORDER BY t.k, v.k;
 -- Lists of IN, and BETWEEN.
 SELECT k, k IN (1, 2), a BETWEEN 'a' AND 'p' FROM t WHERE k IN (1, 2, 3) AND k BETWEEN 0 AND 9 ORDER BY k;
 SELECT k, k IN (3, 2), a BETWEEN 'p' AND 'z' FROM t WHERE k IN (3, 2, 6) AND k BETWEEN 1 AND 5 ORDER BY k;
@@ -76,7 +81,12 @@ INSERT INTO t (k, a) VALUES (2, 'in temp, too');
 SELECT k, a FROM t ORDER BY k LIMIT 1 OFFSET 1;
 SELECT count(*) FROM t;
 SELECT count(*) FROM main.t;
+SELECT rowid, * FROM t WHERE rowid = 1;
+SELECT rowid, * FROM t WHERE rowid = 2;
 DROP TABLE temp.t;
+-- It goes: what its texts needed says nothing of the store's table.
+SELECT rowid, * FROM t WHERE rowid = 2;
+SELECT rowid, * FROM t WHERE rowid = 1;
 INSERT INTO t (k, a) VALUES (31, 'in main');
 INSERT INTO t (k, a) VALUES (32, 'in main, too');
 SELECT count(*) FROM t;

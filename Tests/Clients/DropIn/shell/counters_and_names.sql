@@ -27,6 +27,21 @@ UPDATE grows SET a=2 RETURNING *;
 ALTER TABLE grows ADD b DEFAULT 5;
 UPDATE grows SET a=2 RETURNING *;
 DELETE FROM grows RETURNING *, rowid;
+-- A temp table takes the name, and gives it back.
+CREATE TABLE hides(k INTEGER PRIMARY KEY, a);
+INSERT INTO hides VALUES(1, 'main');
+CREATE TEMP TABLE hides(k INTEGER PRIMARY KEY, a);
+INSERT INTO hides VALUES(1, 'temp');
+SELECT rowid, * FROM hides WHERE k = 1;
+SELECT rowid, * FROM hides;
+DROP TABLE temp.hides;
+SELECT rowid, * FROM hides WHERE k = 1;
+SELECT rowid, * FROM hides;
+BEGIN;
+CREATE TEMP VIEW hides AS SELECT 1 AS k, 'view' AS a, 2 AS rowid;
+SELECT rowid, a FROM hides WHERE k = 1;
+ROLLBACK;
+SELECT rowid, a FROM hides WHERE k = 1;
 .headers off
 SELECT * FROM nothing_of_the_name;
 INSERT INTO nothing_of_the_name VALUES(1);
