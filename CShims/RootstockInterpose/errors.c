@@ -35,8 +35,10 @@ int rsti_end(rsti_database *d, int code) {
 }
 
 int rsti_failed(rsti_database *d, int code) {
-    int fine = rootstock_last_error(d->db), coarse;
-    if (fine == 0 || d->guest) return code; /* a guest's error is SQLite's alone */
+    int fine, coarse;
+    if (d->guest) return code; /* its error is SQLite's alone, which a question to the table layer may replace */
+    fine = rootstock_last_error(d->db);
+    if (fine == 0) return code;
     coarse = sqlite3_extended_errcode(d->db);
     if (coarse == fine) return code;
     rsti_tell(&d->coarse, coarse);

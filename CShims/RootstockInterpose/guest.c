@@ -70,18 +70,29 @@ bool rsti_names_attach(const char *sql) {
     return false;
 }
 
-static int receive(sqlite3 *db) {
-    rsti_database *d = rsti_record_of(db, 0);
+static int host(rsti_database *d) {
     int code;
-    if (d == NULL) return SQLITE_NOMEM;
     d->guest = d->attaches = true;
     rsti_look(d);
-    code = rootstock_host_attach(db, &rsti_attaching);
+    code = rootstock_host_attach(d->db, &rsti_attaching);
     if (code == SQLITE_OK)
-        code = sqlite3_create_function_v2(db, "rootstock_fail", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, NULL,
+        code = sqlite3_create_function_v2(d->db, "rootstock_fail", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, NULL,
                                           rsti_fail_function, NULL, NULL, NULL);
     if (code == SQLITE_OK) return rsti_register(d);
     free(d);
+    return code;
+}
+
+/* Once: another thread may have the connection attach, too. */
+static int receive(sqlite3 *db) {
+    rsti_database *d = NULL;
+    int code = SQLITE_OK;
+    sqlite3_mutex_enter(sqlite3_db_mutex(db));
+    if (rsti_find_any(db) == NULL) {
+        d = rsti_record_of(db, 0);
+        code = d == NULL ? SQLITE_NOMEM : host(d);
+    }
+    sqlite3_mutex_leave(sqlite3_db_mutex(db));
     return code;
 }
 

@@ -306,6 +306,14 @@ static int prepare16(sqlite3 *db, const void *text, int bytes, unsigned flags, b
     const char *tail8 = NULL;
     char *utf8;
     int code;
+    if (d == NULL && db != NULL && text != NULL && out != NULL) {
+        *out = NULL;
+        utf8 = rsti_utf8(text, bytes);
+        code = utf8 == NULL ? SQLITE_NOMEM : rsti_receive(db, utf8, -1);
+        sqlite3_free(utf8);
+        if (code != SQLITE_OK) return code;
+        d = rsti_find_any(db);
+    }
     if (d == NULL || text == NULL || out == NULL)
         return legacy ? sqlite3_prepare16(db, text, bytes, out, tail)
                       : sqlite3_prepare16_v3(db, text, bytes, flags, out, tail);

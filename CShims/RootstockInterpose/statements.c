@@ -242,6 +242,11 @@ static bool is_query(const rsti_statement *s) {
     return s->read_only && rsti_begins_with(s->text, s->length, "WITH");
 }
 
+/* A guest holds none, and to ask the table layer about it would replace its error. */
+static void hold_snapshot(rsti_database *d, bool goes_on) {
+    if (!d->guest) rootstock_hold_snapshot(d->db, goes_on);
+}
+
 static inline int begin_and_step(rsti_statement *s, bool traced) {
     const bool first = !s->running;
     int code, before;
@@ -259,7 +264,7 @@ static inline int begin_and_step(rsti_statement *s, bool traced) {
     /* A PRAGMA without a row has read nothing, or its function holds what it has read. */
     if (first && *s->database->cursors <= before &&
         (code == SQLITE_ROW || (code == SQLITE_DONE && s->kind != RSTI_CONTROL)) && is_query(s))
-        rootstock_hold_snapshot(s->database->db, code == SQLITE_ROW);
+        hold_snapshot(s->database, code == SQLITE_ROW);
     if (code != SQLITE_ROW) return stepped(s, code, first);
     if (rsti_is_traced(s->database)) rsti_trace_row(s);
     return code;
@@ -283,7 +288,7 @@ static inline __attribute__((always_inline)) int step(rsti_statement *s) {
         before = *d->cursors;
         code = sqlite3_step(s->real);
         if (code != SQLITE_ROW) return stepped(s, code, true);
-        if (*d->cursors <= before) rootstock_hold_snapshot(d->db, true);
+        if (*d->cursors <= before) hold_snapshot(d, true);
         return code;
     }
     code = sqlite3_step(s->real);

@@ -23,6 +23,28 @@ static void facts(sqlite3 *db, const char *sql) {
     printf("  %d, %d\n", code, sqlite3_finalize(statement));
 }
 
+/* The connection's error, as it is when the step has failed. */
+static void fails(sqlite3 *db, const char *sql) {
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+    sqlite3_step(statement);
+    printf("%s: %d, %d %d %s\n", sql, code, sqlite3_errcode(db), sqlite3_extended_errcode(db), sqlite3_errmsg(db));
+    printf("  %d\n", sqlite3_finalize(statement));
+}
+
+/* The first ATTACH of a connection, in UTF-16. */
+static int attach16(sqlite3 *db, const char *sql) {
+    unsigned short text[100];
+    sqlite3_stmt *statement = NULL;
+    int length = 0, code;
+    do text[length] = (unsigned char)sql[length];
+    while (sql[length++] != '\0');
+    code = sqlite3_prepare16_v2(db, text, -1, &statement, NULL);
+    if (code == SQLITE_OK) code = sqlite3_step(statement);
+    sqlite3_finalize(statement);
+    return code;
+}
+
 /* What the connection has, and how it ends with statements that are not finalized. */
 static void ends(sqlite3 *db) {
     sqlite3_stmt *query, *change, *next = NULL;
@@ -56,12 +78,18 @@ static void all_of(const char *main_file) {
     sqlite3_exec(db, "CREATE TABLE \"x y\".t(a INTEGER PRIMARY KEY, d DATE, p POINT(2) COLLATE NOCASE)", NULL, NULL,
                  NULL);
     facts(db, "INSERT INTO \"x y\".t(d, p) VALUES ('today', 'P') RETURNING a, d AS day, p, p || d");
+    fails(db, "INSERT INTO t(a) VALUES (1) RETURNING a");
+    fails(db, "INSERT INTO t(a) VALUES (1)");
     facts(db, "UPDATE t SET d = 'then' RETURNING d, *");
     facts(db, "PRAGMA \"x y\".user_version");
     facts(db, "PRAGMA \"x y\".table_info(t)");
     facts(db, "SELECT p, d FROM \"x y\".t");
     facts(db, "DELETE FROM \"x y\".t WHERE p = 'p' RETURNING p, 1");
     ends(db);
+    sqlite3_open_v2(main_file, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI, NULL);
+    printf("attached %d\n", attach16(db, " attach 'file:other.db' as o"));
+    facts(db, "SELECT * FROM o.t");
+    sqlite3_close(db);
 }
 
 int main(void) {

@@ -2,6 +2,7 @@
 ** threads.c - threads that share one connection in serialized mode, and threads with a connection each: the sums
 ** are printed.
 */
+#define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -108,6 +109,31 @@ static void another_commits(void) {
     run("SELECT count(*) FROM u; DELETE FROM u");
 }
 
+static pthread_barrier_t at_once;
+
+static void *attaches_first(void *argument) {
+    const int me = (int)(size_t)argument;
+    char *sql = sqlite3_mprintf("ATTACH 'file:attached%d.db' AS a%d; CREATE TABLE IF NOT EXISTS a%d.t(x)", me, me, me);
+    int code;
+    pthread_barrier_wait(&at_once);
+    code = sqlite3_exec(shared, sql, NULL, NULL, NULL);
+    if (code != SQLITE_OK) failed("attach", code);
+    sqlite3_free(sql);
+    return NULL;
+}
+
+/* The first ATTACH of a native connection, by several threads at the same time. */
+static void attach_at_once(void) {
+    pthread_barrier_init(&at_once, NULL, THREADS);
+    for (int i = 0; i < 20; i++) {
+        sqlite3_open_v2("file:native.db?engine=sqlite", &shared,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI | SQLITE_OPEN_FULLMUTEX, NULL);
+        all(attaches_first);
+        if (sqlite3_close(shared) != SQLITE_OK) failed("close", 0);
+    }
+    pthread_barrier_destroy(&at_once);
+}
+
 /* Another thread interrupts what this one runs. */
 static void *interrupter(void *argument) {
     while (__atomic_load_n((int *)argument, __ATOMIC_RELAXED) == 0) {
@@ -140,5 +166,6 @@ int main(void) {
     pthread_join(thread, NULL);
     run("SELECT count(*) FROM t; PRAGMA integrity_check");
     printf("close %d\n", sqlite3_close(shared));
+    attach_at_once();
     return 0;
 }
