@@ -17,7 +17,6 @@
 #include "rewriter/expressions.h"
 #include "rewriter/hints.h"
 #include "rewriter/key_order.h"
-#include "rewriter/rewriting.h"
 #include "rewriter/update_from.h"
 #include "parser/shape.h"
 
@@ -64,13 +63,26 @@ typedef struct pieces {
     const char *key;         /* the column that is the rows' key */
 } pieces;
 
+/* Whether the node is the name of what is no table: a view, of whichever schema, or a common table. */
+static bool is_no_table(rst_connection *c, const rst_syntax *node) {
+    rst_token schema, name;
+    char *schema_text = NULL, *text;
+    bool found;
+    if (node->kind != SYNTAX_TABLE || rst_syntax_child(node, SYNTAX_VECTOR) != NULL) return false;
+    name = rst_syntax_name(node->first, &schema);
+    if (schema.type != TOKEN_END) schema_text = rst_token_name(&schema);
+    text = rst_token_name(&name);
+    found =
+        text != NULL && (schema.type == TOKEN_END || schema_text != NULL) && rst_has_table(c->db, schema_text, text);
+    sqlite3_free(schema_text);
+    sqlite3_free(text);
+    return !found;
+}
+
 /* Whether there is an ORDER BY below the node, or a view, which may have one. UPDATE FROM keeps it, and the last match
 ** in its order counts. In the FROM of a SELECT of several tables SQLite leaves it out. */
 static bool may_be_ordered(rst_connection *c, const rst_syntax *node) {
-    rst_token schema, name;
-    if (node->kind == SYNTAX_ORDER) return true;
-    if (node->kind == SYNTAX_TABLE && (name = rst_syntax_name(node->first, &schema), rst_find_view(c, &name) != NULL))
-        return true;
+    if (node->kind == SYNTAX_ORDER || is_no_table(c, node)) return true;
     for (const rst_syntax *child = node->first; child != NULL; child = child->next) {
         if (may_be_ordered(c, child)) return true;
     }

@@ -117,3 +117,8 @@ SELECT * FROM ordered;
 UPDATE ordered SET v = m.v + 1 FROM over_falling AS m WHERE m.k = ordered.k;
 UPDATE ordered SET w = m.v + 1 FROM (SELECT * FROM falling) AS m WHERE m.k = ordered.k;
 SELECT * FROM ordered;
+CREATE TEMP VIEW falling_too AS SELECT * FROM matches ORDER BY n DESC;
+UPDATE ordered SET v = m.v FROM falling_too AS m WHERE m.k = ordered.k;
+UPDATE ordered SET w = m.v FROM (SELECT * FROM temp.falling_too) AS m WHERE m.k = ordered.k;
+SELECT * FROM ordered;
+DROP VIEW falling_too;
