@@ -280,9 +280,15 @@ static void tell_fault(rst_connection *c, const char *text, char **message) {
     sqlite3_finalize(statement);
 }
 
+/* The state of temp, whose tables, views and triggers may take the place of the store's. */
+static int64_t temporary_version(rst_connection *c) {
+    return rewriter_of(c)->temporary_names ? rst_pragma_number(c, "PRAGMA temp.schema_version", -1)
+                                           : rst_temporary_version(c);
+}
+
 static bool still_holds(rst_connection *c, const rst_code *code) {
     return code->epoch == store_of(c)->epoch && code->schema_state == planner_of(c)->schema_state &&
-           code->foreign_keys == rst_foreign_enabled(c) && code->temporary_version == rst_temporary_version(c);
+           code->foreign_keys == rst_foreign_enabled(c) && code->temporary_version == temporary_version(c);
 }
 
 int rst_code_get(rst_connection *c, const char *text, bool carried, rst_code **out, char **message) {
@@ -315,7 +321,7 @@ int rst_code_get(rst_connection *c, const char *text, bool carried, rst_code **o
     code->carried = carried;
     code->epoch = store_of(c)->epoch;
     code->schema_state = planner_of(c)->schema_state;
-    code->temporary_version = rst_temporary_version(c);
+    code->temporary_version = temporary_version(c);
     code->foreign_keys = rst_foreign_enabled(c);
     code->text = sqlite3_mprintf("%s", text);
     numbered = sqlite3_str_new(NULL);

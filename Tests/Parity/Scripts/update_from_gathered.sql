@@ -122,3 +122,17 @@ UPDATE ordered SET v = m.v FROM falling_too AS m WHERE m.k = ordered.k;
 UPDATE ordered SET w = m.v FROM (SELECT * FROM temp.falling_too) AS m WHERE m.k = ordered.k;
 SELECT * FROM ordered;
 DROP VIEW falling_too;
+-- A temp table takes the place of the store's for a text that has run before; and leaves it.
+CREATE TABLE taken(k INT, v INTEGER PRIMARY KEY);
+INSERT INTO taken VALUES (1, 30), (2, 31);
+UPDATE ordered SET v = m.v FROM taken m WHERE m.k = ordered.k;
+CREATE TEMP TABLE taken(k, v); INSERT INTO temp.taken VALUES (2, 40), (1, 41);
+UPDATE ordered SET v = m.v FROM taken m WHERE m.k = ordered.k;
+SELECT * FROM ordered;
+DROP TABLE temp.taken;
+UPDATE ordered SET v = m.v FROM taken m WHERE m.k = ordered.k;
+CREATE TEMP VIEW taken AS SELECT 1 AS k, 50 AS v UNION ALL SELECT 1, 51;
+SELECT * FROM ordered;
+UPDATE ordered SET v = m.v FROM taken m WHERE m.k = ordered.k;
+SELECT * FROM ordered;
+DROP VIEW temp.taken;
