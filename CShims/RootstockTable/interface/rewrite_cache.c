@@ -24,7 +24,7 @@
 #include <emmintrin.h>
 #endif
 
-enum { REMEMBERED = 128, SHORTEST = 8, LONGEST = 1024, MADE_LONGEST = 8192 };
+enum { REMEMBERED = 512, SHORTEST = 8, LONGEST = 1024, MADE_LONGEST = 8192 };
 
 /* In place of what a shape becomes: it was met once; it has no pattern. */
 static char met_once, has_none;
@@ -57,7 +57,7 @@ static inline __m128i sixteen_at(const char *p) {
 ** that differ elsewhere only take each other's place, no more: they are compared whole. */
 static inline const remembered *place_of(const rst_rewrite_cache *rewrite_cache, const char *text, size_t size) {
     uint64_t mixed = (word_at(text) ^ word_at(text + (size >> 1) - 4)) + (word_at(text + size - 8) << 1) + size;
-    return &rewrite_cache->texts[mixed * 0x9E3779B97F4A7C15u >> 57]; /* the top 7 bits depend on all the others */
+    return &rewrite_cache->texts[mixed * 0x9E3779B97F4A7C15u >> 55]; /* the top 9 bits depend on all the others */
 }
 
 /* memcmp of texts of at least 8 bytes, without the call. The first and the last bytes first: with them texts of up to

@@ -4,7 +4,6 @@
 ** prepare_cost STORE MODE COUNT STATEMENT: opens the store, then COUNT times
 **   prepare   sqlite3_prepare_v3 and finalize
 **   rewrite   rootstock_rewrite alone, which must leave the statement as it is
-**   look      the same of a query that was never asked before: its last digit is another than that of the text given
 **   fresh     the same of a text that is another one each time: its % becomes a number; it may be rewritten
 **   made      sqlite3_prepare_v3 of what those texts become
 **   refresh   rootstock_refresh alone, what a cached statement pays before it is used again
@@ -47,15 +46,7 @@ int main(int count, char **arguments) {
         return 0;
     }
     /* A loop of its own for each, so that what is counted is the calls. */
-    if (strcmp(mode, "look") == 0) {
-        char *text = sqlite3_mprintf("%s", sql);
-        if (text == NULL || rootstock_rewrite(db, text, -1, &rewritten, NULL, &message) != SQLITE_OK) return 1;
-        text[strlen(text) - 1] ^= 1;
-        for (long i = 0; i < repeats; i++) {
-            if (rootstock_rewrite(db, text, -1, &rewritten, NULL, &message) != SQLITE_OK || rewritten != NULL) return 1;
-        }
-        sqlite3_free(text);
-    } else if (strcmp(mode, "fresh") == 0 || strcmp(mode, "made") == 0) {
+    if (strcmp(mode, "fresh") == 0 || strcmp(mode, "made") == 0) {
         const char *place = strchr(sql, '%');
         char text[1000];
         if (place == NULL || strlen(sql) + 5 >= sizeof text) return 2;

@@ -45,12 +45,6 @@ UPDATE test SET value = ? WHERE key = ?
 DELETE FROM test WHERE key = ?
 WITH one AS (SELECT ? AS key) SELECT * FROM test JOIN one USING (key)
 STATEMENTS
-query="SELECT * FROM test WHERE key = 1"
-prepare=$(instructions prepare "$query")
-look=$(instructions look "$query")
-verdict=ok
-[ "$look" -lt $((prepare / 33)) ] || { verdict="above $((prepare / 33))"; status=1; }
-echo "the same, a text not met before: prepare $prepare, front door $look ($((look * 10000 / prepare)) in 10,000): $verdict"
 while read -r percent statement; do
     prepare=$(instructions made "$statement")
     fresh=$(instructions fresh "$statement")
