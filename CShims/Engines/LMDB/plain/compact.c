@@ -152,13 +152,6 @@ void rootstock_lmdb_end_opening(int descriptor) {
     (void)lock_opening(descriptor, F_UNLCK);
 }
 
-/* Does the path name the open file? It was resolved: where it is a link by now, somebody has put that there. */
-static int names(const char *path, int descriptor) {
-    struct stat named, open;
-    return lstat(path, &named) == 0 && fstat(descriptor, &open) == 0 && named.st_dev == open.st_dev &&
-           named.st_ino == open.st_ino;
-}
-
 /* Openers are kept out meanwhile, and so is an exchange. Where the path names another file, the lock file is that
 ** one's. */
 void rootstock_lmdb_remove_lock(const rootstock_environment *environment) {
@@ -166,7 +159,7 @@ void rootstock_lmdb_remove_lock(const rootstock_environment *environment) {
     if (lock < 0 || lock_opening(data, F_WRLCK) != 0) return; /* somebody comes, or there are no such locks */
     /* In our turn: the openers of a file that is put over this one lock no byte of it. */
     if (flock(lock, LOCK_EX | LOCK_NB) == 0) {
-        if (names(environment->path, data) && names(environment->lock_path, lock) &&
+        if (rootstock_lmdb_is_named(environment->path, data) && rootstock_lmdb_is_named(environment->lock_path, lock) &&
             rootstock_lmdb_is_open_elsewhere(environment->lock_path) == 0)
             (void)unlink(environment->lock_path);
         rootstock_lmdb_end_turn(lock);
@@ -251,7 +244,7 @@ static int finish_exchange(const char *path, const char *lock_path, int descript
     char *copy = copy_of(path);
     error = copy == NULL ? ENOMEM : lock_opening_patiently(descriptor, F_WRLCK);
     locked = error == 0;
-    if (error == 0 && names(path, descriptor)) {
+    if (error == 0 && rootstock_lmdb_is_named(path, descriptor)) {
         if (!is_whole(copy)) {
             (void)unlink(copy);
             error = remake_copy(descriptor, copy, page_bytes);
@@ -278,7 +271,7 @@ int rootstock_lmdb_enter(const char *path, const char *lock_path, int descriptor
                          const lmdb_file_facts *facts) {
     int error = lock_opening_patiently(descriptor, F_RDLCK);
     if (error != 0 && !lacks_locks(error)) return error == EAGAIN ? EBUSY : error;
-    if (!names(path, descriptor)) {
+    if (!rootstock_lmdb_is_named(path, descriptor)) {
         rootstock_lmdb_end_opening(descriptor);
         return ESTALE;
     }
@@ -321,7 +314,7 @@ static int swap_files(rootstock_environment *environment, const char *copy) {
     int descriptor = environment->lock_descriptor;
     int error = lock_opening_patiently(descriptor, F_WRLCK);
     if (error != 0) return error;
-    error = names(environment->path, descriptor)
+    error = rootstock_lmdb_is_named(environment->path, descriptor)
                 ? write_mark(descriptor, environment->page_bytes, ROOTSTOCK_LMDB_MOVED_MARK)
                 : ESTALE;
     if (error == 0) error = exchange(environment->path, environment->lock_path, copy);
@@ -339,7 +332,7 @@ int rootstock_lmdb_compact(rootstock_transaction *transaction, rootstock_stop st
     else if (!transaction->write || transaction->changes != 0 || transaction->created.count != 0)
         code = rootstock_lmdb_refusal(environment, ROOTSTOCK_MISUSE,
                                       "compacting takes a write transaction that has changed nothing");
-    else if (!names(environment->path, environment->lock_descriptor))
+    else if (!rootstock_lmdb_is_named(environment->path, environment->lock_descriptor))
         error = ESTALE; /* the copy's name is that of the other file's VACUUM */
     else if (fstat(environment->lock_descriptor, &status) != 0)
         code = rootstock_lmdb_failure(environment, errno);

@@ -339,6 +339,8 @@ static inline int lmdb_must_give_up_map(rootstock_environment *environment) {
 }
 
 /* plain/lock_file.c */
+/* Does the path name the open file? It was resolved: where it is a link by now, somebody has put that there. */
+int rootstock_lmdb_is_named(const char *path, int descriptor);
 /* Keeps every other process from opening the lock file by LMDB, until end_turn: waits for five seconds.
 ** opening_descriptor is to be kept open as long as LMDB has the lock file open, -1 where there is no such file, or none
 ** of ours to read. Returns 0, LMDB_REPLACED, or an errno: EBUSY; ESTALE where the lock file is to be made anew. */

@@ -125,14 +125,13 @@ static int has_mark(int descriptor, off_t first, off_t count) {
 static int is_anothers(int descriptor, off_t own) {
     return !has_mark(descriptor, own, 1) && has_mark(descriptor, MARKS, 0);
 }
+#endif
 
-/* Does the path still name the open file? */
-static int is_still_named(const char *path, int descriptor) {
+int rootstock_lmdb_is_named(const char *path, int descriptor) {
     struct stat named, file;
     return lstat(path, &named) == 0 && fstat(descriptor, &file) == 0 && named.st_dev == file.st_dev &&
            named.st_ino == file.st_ino;
 }
-#endif
 
 int rootstock_lmdb_take_turn(rootstock_environment *environment) {
 #ifdef F_OFD_SETLK
@@ -150,10 +149,10 @@ int rootstock_lmdb_take_turn(rootstock_environment *environment) {
         int error = rootstock_lmdb_lock_patiently(*descriptor, LOCK_EX);
         /* A file system without such locks has none of LMDB's, either. */
         if (error == EINVAL || error == ENOTSUP || error == ENOSYS || error == ENOLCK) return 0;
-        if (error == 0 && is_still_named(path, *descriptor)) {
+        if (error == 0 && rootstock_lmdb_is_named(path, *descriptor)) {
             if (environment->options.foreign) return 0;
             if (is_anothers(*descriptor, mark.l_start)) {
-                if (!is_still_named(environment->path, environment->lock_descriptor))
+                if (!rootstock_lmdb_is_named(environment->path, environment->lock_descriptor))
                     error = LMDB_REPLACED;
                 else
                     error = unlink(path) == 0 || errno == ENOENT ? ESTALE : errno;

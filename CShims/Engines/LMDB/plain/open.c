@@ -323,13 +323,6 @@ static int compare_numbers(rootstock_environment *environment) {
     return code == LMDB_NUMBER_FELL ? code : MDB_SUCCESS;
 }
 
-/* Has LMDB opened the file that we have open? It goes by the name, twice. */
-static int is_ours(const rootstock_environment *environment) {
-    struct stat named, ours;
-    return lstat(environment->path, &named) == 0 && fstat(environment->lock_descriptor, &ours) == 0 &&
-           named.st_dev == ours.st_dev && named.st_ino == ours.st_ino;
-}
-
 /* Once, in our turn. */
 static int start_once(rootstock_environment *environment, const lmdb_file_facts *facts) {
     const rootstock_options *options = &environment->options;
@@ -341,8 +334,10 @@ static int start_once(rootstock_environment *environment, const lmdb_file_facts 
     lmdb = configure(environment, facts);
     if (!(environment->form & MDB_NOSUBDIR)) flags &= ~(unsigned)MDB_NOSUBDIR;
     if (lmdb == MDB_SUCCESS) lmdb = mdb_env_open(environment->env, environment->name, flags, mode);
-    /* Another file under the name would have its writers' lock and its mark on a file that is gone. */
-    if (lmdb == MDB_SUCCESS && !is_ours(environment)) lmdb = LMDB_REPLACED;
+    /* LMDB goes by the name, twice. Another file under it would have its writers' lock and its mark on a file that is
+    ** gone. */
+    if (lmdb == MDB_SUCCESS && !rootstock_lmdb_is_named(environment->path, environment->lock_descriptor))
+        lmdb = LMDB_REPLACED;
     if (lmdb == MDB_SUCCESS) lmdb = compare_numbers(environment);
     if (lmdb != MDB_SUCCESS) {
         mdb_env_close(environment->env);
